@@ -15,7 +15,7 @@ constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 
-/// Reads the device's own efficiencies. Its peaks must be known.
+/// Reads the device's own efficiencies; its peaks must be known.
 void read_efficiencies(spec::DeviceSpec& device, const FactTable& table) {
   for (const FactTable::Row& row : table.rows()) {
     if (row.text("device") != device.name) continue;
@@ -37,7 +37,7 @@ void read_efficiencies(spec::DeviceSpec& device, const FactTable& table) {
   }
 }
 
-/// Reads the constants assumed for the class of a device.
+/// Reads the constants assumed for the device's class.
 void read_class(spec::DeviceSpec& device, const FactTable::Row& assumed) {
   device.matrix_efficiency = assumed.number("matrix efficiency");
   device.memory_efficiency = assumed.number("memory efficiency");

@@ -12,7 +12,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// Reads of each input by a 3×3 window with a stride of one, except at the border.
+/// Number of times that 3×3 windows with a stride of one read each input number, except at the border.
 constexpr double kThreeByThree = 9;
 
 bool may_filter_minimally(spec::LayerKind kind, double overlap, spec::Precision precision) {
@@ -27,8 +27,8 @@ bool is_layer_product(const schedule::ComputeTask& task) {
          task.kind == spec::LayerKind::attention;
 }
 
-/// Returns the flop/s of the arithmetic units for everything but products of layers. A device that has only reduced
-/// precision uses its rate in that precision.
+/// Returns the flop/s of the arithmetic units outside matrix products. A device with only reduced precision uses its
+/// rate in that precision.
 double vector_peak(const spec::DeviceSpec& device) {
   if (device.peak_flops > 0) return device.peak_flops;
   return std::max({device.tf32_flops, device.fp16_flops, device.bf16_flops});
@@ -51,17 +51,17 @@ KernelFormat format_of(spec::Precision precision) {
   return spec::casts_operands(precision) ? KernelFormat::fp8 : KernelFormat::bits16;
 }
 
-/// Returns whether kernels are modelled one by one. Otherwise constants come from whole trainings without fusion, which
-/// contain them (fp16 and wider).
+/// Returns whether kernels are modelled individually. Otherwise constants come from whole trainings without fusion,
+/// which include these kernels (fp16 and wider).
 bool tells_kernels_apart(spec::Precision precision) {
   return precision == spec::Precision::bf16 || spec::casts_operands(precision);
 }
 
 bool is_told(const schedule::ComputeTask& task) { return task.shape.program != spec::Program::typical; }
 
-/// Returns the share of the peak that products reach. If the program's operators are known, it is the share of single
-/// kernels. Products are then about half of a step, so the clock differs from that of endless products. A user's own
-/// efficiency has priority.
+/// Returns the share of the peak that products reach. If the program's operators are known and operands are not cast,
+/// it is the share of single kernels. Products are then about half of a step, so that the clock differs from that of a
+/// long series of products. An efficiency set by the user has priority.
 double product_share(const spec::DeviceSpec& device, const schedule::ComputeTask& task, const ProductKernel& kernel,
                      spec::Precision precision) {
   const bool own = std::ranges::any_of(device.efficiencies, [&](const spec::KindEfficiency& one) {
@@ -71,7 +71,8 @@ double product_share(const spec::DeviceSpec& device, const schedule::ComputeTask
   return kernel.share;
 }
 
-/// Returns the kernel constants of the device's family for the products of a layer; null if unknown.
+/// Returns the kernel constants of the device's family for the products of a dense layer; null for another layer, or if
+/// the constants are unknown or include other kernels.
 const ProductKernel* layer_kernel(const spec::DeviceSpec& device, const schedule::ComputeTask& task,
                                   spec::Precision precision) {
   const bool known = tells_kernels_apart(precision) || (is_told(task) && precision == spec::Precision::fp16);
@@ -79,7 +80,7 @@ const ProductKernel* layer_kernel(const spec::DeviceSpec& device, const schedule
   return product_kernel(device.kernels, format_of(precision));
 }
 
-/// Returns the product computed by one kernel of a dense layer; for experts, the product of one expert.
+/// Returns the product that one kernel of a dense layer computes; for experts, the product of one expert.
 Product layer_product(const schedule::ComputeTask& task, double flops) {
   const double matrix = task.shape.in * task.shape.out;
   const double experts = std::max(1.0, task.weights / matrix);
@@ -89,8 +90,8 @@ Product layer_product(const schedule::ComputeTask& task, double flops) {
   return {rows, task.shape.out, task.shape.in};
 }
 
-/// Returns the rate of the products of several experts in one kernel ÷ the rate of a single product; 1 for one matrix.
-/// Measurements in 16 bit also serve other formats.
+/// Returns the rate of a grouped kernel (products of several experts) ÷ the rate of a single product; 1 for one matrix.
+/// Measurements in 16 bit are used for other formats too.
 double grouped_rate(const spec::DeviceSpec& device, const schedule::ComputeTask& task) {
   const ProductKernel* kernel = product_kernel(device.kernels, KernelFormat::bits16);
   const bool several = task.weights >= 2 * task.shape.in * task.shape.out;
@@ -104,22 +105,23 @@ double unfused_flops(const schedule::ComputeTask& task, double flops) {
   return flops * task.shape.skipped * (task.phase == step::Phase::backpropagate ? kFourOfFive : 1);
 }
 
-/// Returns the bytes of memory traffic of unfused attention in a program whose operators are known; elsewhere 0.
-/// `flops`: of its products.
+/// Returns the bytes of memory traffic of unfused attention, if the program's operators are known; otherwise 0.
+/// `flops`: flops of attention's products.
 double unfused_bytes(const schedule::ComputeTask& task, double flops) {
   const bool backward = task.phase == step::Phase::backpropagate;
   const double each = backward ? task.shape.unfused_back : task.shape.unfused_forward;
   return each * flops / ((backward ? 8 : 4) * task.shape.head_size);
 }
 
-/// Returns the factor by which attention with written scores takes longer: the mean of the factors of its two products.
-/// One product sums over a head and gives positions, the other sums over positions and gives a head.
+/// Returns the factor by which attention is slower if scores are written to memory: the mean of the factors of its two
+/// products. One product sums over a head and gives positions, the other sums over positions and gives a head.
 double plain_attention_factor(const ProductKernel& kernel, const schedule::KernelShape& shape) {
   const double positions = shape.seen * shape.skipped;
   return 1 + (kernel.depth / shape.head_size + kernel.depth / positions) / 2;
 }
 
-/// Returns the seconds of attention by the kernels of the device's family; nothing if they are unknown.
+/// Returns the seconds of attention in 16 bit by the kernels of the device's family. Returns nothing for other formats
+/// and layers, or if the kernels are unknown.
 std::optional<double> attention_by_kernels(const spec::DeviceSpec& device, const schedule::ComputeTask& task,
                                            double flops, spec::Precision precision) {
   const bool narrow = precision == spec::Precision::bf16 || precision == spec::Precision::fp16;
@@ -142,14 +144,14 @@ std::optional<double> attention_by_kernels(const spec::DeviceSpec& device, const
   if (task.shape.fused) plain += unfused_bytes(task, written) / (device.memory_bandwidth * device.memory_efficiency);
   if (!task.shape.fused || fused == nullptr) return plain;
   const KernelRates rates{peak, device.memory_bandwidth, device.memory_efficiency};
-  // Libraries have both kernels and take the quicker one.
+  // Takes the quicker of the two kernels, as libraries do that have both.
   return std::min(plain, attention_seconds(*fused, rates, {flops, task.shape.head_size, task.shape.seen, backward}));
 }
 
-/// Returns the flop/s of nvfp4 products that corresponds to the fp8 peak, because shares of trainings refer to fp8. The
-/// data sheet's peak is scaled by the ratio of kernel shares (nvfp4 ÷ fp8), and is at most 1.81 times the fp8 peak.
-/// (NVIDIA, Transformer Engine, profile of four products of a layer on B300 without casts; its data sheet claims three
-/// times.)
+/// Returns the flop/s of nvfp4 products that corresponds to the fp8 peak, because efficiencies of trainings refer to
+/// fp8. The data sheet's peak is scaled by the ratio of kernel efficiencies (nvfp4 ÷ fp8), up to 1.81 times the fp8
+/// peak. (NVIDIA, Transformer Engine, profile of four products of a layer on B300 without casts; its data sheet claims
+/// three times.)
 double measured_fp4_peak(const spec::DeviceSpec& device) {
   constexpr double kMostOfFp8 = 1.81;
   const ProductKernel* fp4 = product_kernel(device.kernels, KernelFormat::nvfp4);
@@ -158,12 +160,12 @@ double measured_fp4_peak(const spec::DeviceSpec& device) {
   return std::min(device.fp4_flops * fp4->share / fp8->share, kMostOfFp8 * device.fp8_flops);
 }
 
-/// Returns the seconds of the arithmetic of matrix products.
+/// Returns the seconds of arithmetic in matrix products.
 double product_seconds(const spec::DeviceSpec& device, const schedule::ComputeTask& task, double flops,
                        spec::Precision precision) {
   if (flops == 0) return 0;
-  // Only operands of dense layers with a matrix of their own are cast to 8 bit (Micikevicius et al., arXiv:2209.05433).
-  // Attention stays in bf16, as do decoders that share the embedding table.
+  // Casts only operands of dense layers with weights of their own to 8 or 4 bit (Micikevicius et al.,
+  // arXiv:2209.05433). Attention and orthogonalisation stay in bf16, and so do decoders that share the embedding table.
   if (spec::casts_operands(precision) &&
       (task.kind != spec::LayerKind::dense || task.weights == 0 || task.phase == step::Phase::orthogonalise))
     precision = spec::Precision::bf16;
@@ -180,7 +182,7 @@ double product_seconds(const spec::DeviceSpec& device, const schedule::ComputeTa
   const double rows = task.weights > 0 ? flops / task.sequential / (2 * task.weights) : device.tile_rows;
   if (task.phase != step::Phase::orthogonalise && may_filter_minimally(task.kind, task.overlap, precision))
     flops *= device.winograd_share;
-  // The gradient of weights sums over rows, so tiles are not padded there.
+  // Pads no tiles for the gradient of weights, which sums over rows.
   if (task.phase != step::Phase::weight_gradient) flops *= std::max(1.0, device.tile_rows / rows);
   if (task.shape.fused) flops = std::min(flops, unfused_flops(task, flops));
   // Ramp term W ÷ (W + peak × ramp) of the efficiency, written as a cost per kernel in addition to arithmetic.
@@ -197,8 +199,8 @@ double cast_bytes(spec::Precision precision) {
   return (looks_first ? kRead : 0) + 2 * spec::operand_bytes(precision);
 }
 
-/// Returns the bytes to cast a dense layer's operands: its input forward, and the gradient of its output backward.
-/// Weights are cast once for all micro-batches.
+/// Returns the bytes to cast a dense layer's operands: its input in the forward pass, and the gradient of its output in
+/// the backward pass. Weights are cast once for all micro-batches.
 double cast_bytes(const schedule::ComputeTask& task, double flops, spec::Precision precision) {
   if (!spec::casts_operands(precision) || task.kind != spec::LayerKind::dense || task.weights == 0 ||
       !(task.shape.in >= 1) || !(task.shape.out >= 1))
@@ -222,8 +224,8 @@ double bytes_of_program(const schedule::ComputeTask& task, double flops) {
   return shape.passed_once + (each > 0 && of_number > 0 ? each * flops / of_number : 0);
 }
 
-/// Returns the bytes that kernels before and after a product pass over, if the device's constants count these bytes
-/// separately.
+/// Returns the bytes that kernels before and after a product read and write, if the device's constants count these
+/// bytes separately.
 double passed_bytes(const spec::DeviceSpec& device, const schedule::ComputeTask& task, double flops,
                     spec::Precision precision) {
   if (task.phase == step::Phase::orthogonalise) return 0;
@@ -234,7 +236,7 @@ double passed_bytes(const spec::DeviceSpec& device, const schedule::ComputeTask&
   const double casts = cast_bytes(task, flops, precision);
   const double each = (backward ? task.shape.passed_back : task.shape.passed_forward);
   if (each == 0) return casts;
-  // Divides by the flop per output number. A dense layer has 2 × in flop for it; attention has two products per score
+  // Converts flop to output numbers. A dense layer has 2 × in flop per number; attention has two products per score
   // forward and four backward.
   const double of_number =
       task.kind == spec::LayerKind::attention ? (backward ? 8 : 4) * task.shape.head_size : 2 * task.shape.in;

@@ -18,7 +18,7 @@ namespace {
 constexpr double kFlopsPerPair = 4;     // flops per pair of positions and number of a head, forward
 constexpr double kBackwardFlops = 2.5;  // backward flops ÷ forward flops: five products instead of two
 constexpr double kBackwardExponentials =
-    2.0;  // backward exponentials ÷ forward exponentials: recomputation, and the pass back through softmax
+    2.0;  // backward exponentials ÷ forward exponentials: recomputation, and the backward pass of softmax
 
 /// A tile of the libraries' products; `halvings`: how often the largest tile was halved.
 struct ProductTile {
@@ -152,8 +152,8 @@ double shape_factor(const ProductKernel& kernel, const Product& product) {
 
 double product_seconds(const ProductKernel& kernel, const KernelRates& rates, const Product& product) {
   const auto& [m, n, k, element] = product;
-  constexpr double kResult = 2;  // bytes
-  constexpr double kCast = 3;    // bytes per number: two in, one out
+  constexpr double kResult = 2;  // bytes per number of the product's result
+  constexpr double kCast = 3;    // bytes per number of a cast: two in, one out
   const double arithmetic = 2 * m * n * k * shape_factor(kernel, product) / (kernel.share * rates.peak);
   const double bytes = element * (m * k + k * n) + kResult * m * n;
   const double cast = kernel.cast > 0 ? kCast * m * k / (kernel.cast * rates.bandwidth) : 0;

@@ -10,7 +10,7 @@
 namespace dadsim::sim {
 
 /// Slowdown of nodes that compute while they communicate (slowed_beside_communication). Messages between stages of a
-/// pipeline do not count, since they come one at a time.
+/// pipeline do not count, since only one is sent at a time.
 class BesideCommunication {
  public:
   BesideCommunication(const Nodes& nodes, const Parts& parts, spec::Precision precision) : parts_(parts) {
@@ -21,7 +21,7 @@ class BesideCommunication {
   bool slows_any() const {
     return std::ranges::any_of(slowed_, [](double share) { return share > 0; });
   }
-  /// Returns the share by which a node computes more slowly while it communicates.
+  /// Returns the share by which communication lengthens a node's computations.
   double of(std::size_t node) const { return slowed_[node]; }
 
   /// Returns the seconds of a computation that begins at `begin` and would take `seconds` without communication. The
@@ -32,8 +32,8 @@ class BesideCommunication {
     const double done = (until - begin) / slower;
     return done < seconds ? until - begin + (seconds - done) : seconds * slower;
   }
-  /// Returns the seconds of such a computation. The node communicates until the latest date in `free`, which has the
-  /// date at which the next collective may begin for each node and line.
+  /// Returns the same for a node that communicates until the latest date in `free`: dates at which the next collective
+  /// may begin, per node and line.
   double seconds(std::size_t node, double begin, double seconds, const std::vector<double>& free) const {
     double until = begin;
     for (std::size_t line = 0; line < parts_.lines(); ++line) {

@@ -13,10 +13,12 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr std::size_t kTimed = 5;               // candidates timed by flow, at most
-constexpr std::size_t kMostLookedAt = 500'000;  // most messages of unequal rounds for which a collective is examined
+constexpr std::size_t kTimed = 5;               // largest number of candidates timed by flow, without a ring that is
+                                                // added
+constexpr std::size_t kMostLookedAt = 500'000;  // largest number of messages, counting equal rounds once, with which a
+                                                // collective is examined
 
-/// Returns whether the rounds, counting one of each equal phase, have few enough messages to examine each.
+/// Returns whether the rounds have few enough messages to examine each; equal rounds of a phase count once.
 bool is_small(const collectives::Rounds& rounds) {
   std::size_t messages = 0;
   std::vector<collectives::Transfer> transfers;
@@ -33,7 +35,7 @@ bool is_small(const collectives::Rounds& rounds) {
   return true;
 }
 
-/// Returns the seconds by flow; for a collective that flow refuses, the time of ranks in step.
+/// Returns the seconds by flow; if flow refuses the collective, the seconds for ranks in step.
 double by_flow(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
                Interconnect& network) {
   std::vector<double> dates(static_cast<std::size_t>(rounds.ranks()), 0);
@@ -43,7 +45,7 @@ double by_flow(const std::vector<simgrid::s4u::Host*>& hosts, const collectives:
 }
 
 /// Returns the seconds in which lines carry the bytes of each round, round after round. Over a WAN, pairs differ so
-/// much that the slowest (closed_form_of) is a poor measure: direct algorithms use every pair at once.
+/// much that the slowest pair (closed_form_of) is a poor measure, because direct algorithms use all pairs at once.
 double by_lines(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
                 Interconnect& network) {
   double seconds = 0;
@@ -88,7 +90,7 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
     for (const collectives::Rank rank : group.ranks) own.push_back(hosts.at(static_cast<std::size_t>(rank)));
     return own;
   };
-  // All groups of a request are equal, so the first represents them.
+  // Examines the first group of a request, since all groups are equal.
   const auto groups_by = [&](const std::string& name) {
     std::vector<collectives::RankGroup> groups;
     groups.reserve(requests.size());
@@ -150,8 +152,8 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
 std::optional<Statement> quicker_of_library(const collectives::CollectiveRequest& request, const std::string& taken,
                                             const collectives::RankLayout& layout,
                                             const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network) {
-  constexpr double kNotable = 0.9;      // longest time that is reported, share of the chosen algorithm's time
-  constexpr std::size_t kRanks = 1024;  // ranks examined at most
+  constexpr double kNotable = 0.9;      // longest time that is reported, as a share of the chosen algorithm's time
+  constexpr std::size_t kRanks = 1024;  // largest number of ranks examined
   const std::vector<collectives::CollectiveChoice> choices = library_choices(request, layout);
   if (choices.size() < 2 || hosts.size() > kRanks) return {};
   const auto seconds_of = [&](const std::string& algorithm, collectives::Protocol protocol) {

@@ -30,8 +30,8 @@ double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const colle
 
 double software_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
                    Interconnect& network) {
-  // With an odd stride all ranks of a node are reached.
-  constexpr collectives::Rank kSenders = 256;  // least number of senders that are examined
+  // Uses an odd stride, which reaches all ranks of a node.
+  constexpr collectives::Rank kSenders = 256;  // least number of senders examined
   std::map<std::int64_t, double> software;
   double most = 0;
   for_each_different_round(rounds, [&](std::int64_t round, std::int64_t) {

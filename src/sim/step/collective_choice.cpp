@@ -14,9 +14,10 @@ namespace dadsim::sim {
 
 namespace {
 
-/// Returns the algorithm that `auto` stands for. Groups may lie on nodes differently, and not every algorithm serves
-/// all of them. The first choice of a group that serves all is taken. An algorithm named for a run's workers may not
-/// serve the groups of a stage's devices (`hierarchical` inside one node): these use the library's choice.
+/// Returns the algorithm chosen for `auto`. Groups may be placed on nodes in different ways, and not every algorithm
+/// supports all of them. The first choice of any group that supports all groups is taken. An algorithm named for a
+/// run's workers may not support the groups of a stage's devices (`hierarchical` inside one node): these use the
+/// library's choice.
 std::string settle_algorithm(std::vector<Request>& requests, schedule::Among among) {
   const std::string& asked = requests.front().algorithm;
   const bool serves = among == schedule::Among::replicas || among == schedule::Among::stages ||
@@ -29,7 +30,7 @@ std::string settle_algorithm(std::vector<Request>& requests, schedule::Among amo
     const std::string choice = choose_collective(request.collective, request.layout);
     if (std::ranges::find(choices, choice) == choices.end()) choices.push_back(choice);
   }
-  if (choices.size() > 1) choices.emplace_back("ring");  // "ring" serves any ranks
+  if (choices.size() > 1) choices.emplace_back("ring");  // "ring" supports any ranks
   for (const std::string& choice : choices) {
     for (Request& request : requests) request.algorithm = choice;
     if (choices.size() == 1) return choice;
@@ -172,7 +173,9 @@ CollectiveChoices::Chosen& CollectiveChoices::choose(const schedule::Task& task,
 }
 
 void CollectiveChoices::keep_largest(const Request& request) {
-  constexpr std::size_t kRanks = 64;  // most ranks; examining an algorithm costs as much as several runs of it by flow
+  constexpr std::size_t kRanks = 64;  // largest number of ranks; one examined algorithm takes as long as several
+                                      // simulations by flow
+                                      // of it by flow
   const std::size_t ranks = request.groups.front().size();
   if (network_ == nullptr || ranks < 2 || ranks > kRanks) return;
   const auto bytes = [](const Request& one) { return *std::ranges::max_element(one.collective.bytes); };

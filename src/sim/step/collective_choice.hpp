@@ -22,42 +22,42 @@ namespace dadsim::sim {
 /// Returns the layout of the first workers of a cluster.
 collectives::RankLayout first_ranks(const collectives::RankLayout& layout, std::size_t workers);
 
-/// Returns a layout with every rank on a node of its own.
+/// Returns a layout with every rank on a separate node.
 collectives::RankLayout ranks_apart(std::size_t ranks);
 
-/// Returns whether workers send messages to one another in any of the schedules. If not, the platform needs no routes
+/// Returns whether workers send messages to one another in any of the schedules. If false, the platform needs no routes
 /// between them.
 bool workers_meet(std::span<const schedule::Schedule> schedules, const schedule::StepKinds* kinds);
 
-/// Chooses how the collectives of schedules are carried out: replaces `auto`, and counts messages.
+/// Chooses how the collectives of schedules are carried out: replaces `auto` and `best`, and counts messages.
 class CollectiveChoices {
  public:
-  /// `hosts` and `network`: needed to choose `best`. `of_peers`: the framework's algorithm for sums of replicas with
-  /// `auto`; empty: the library's choice.
+  /// `hosts` and `network`: needed for `best`. `of_peers`: the framework's algorithm for sums of replicas with `auto`;
+  /// empty: the library's choice.
   CollectiveChoices(const collectives::RankLayout& layout, step::NetworkUse& use,
                     std::vector<simgrid::s4u::Host*> hosts = {}, Interconnect* network = nullptr,
                     std::string of_peers = {})
       : layout_(layout), use_(use), hosts_(std::move(hosts)), network_(network), of_peers_(std::move(of_peers)) {}
 
-  /// Settles the algorithms of a schedule. Returns the messages of all collectives.
+  /// Chooses the algorithms of a schedule. Returns the number of messages of all collectives.
   double settle(schedule::Schedule& schedule);
-  /// Returns the bytes sent and received in the schedule's collectives, except for those at a star.
+  /// Returns the bytes sent and received in the schedule's collectives, except those around an aggregator.
   schedule::Traffic traffic_elsewhere(const schedule::StepKinds::Kind& kind, const schedule::Schedule& schedule);
-  /// Notes the collectives at a star of a kind of schedule.
+  /// Records, for a kind of schedule, its collectives around an aggregator.
   void note(const schedule::StepKinds::Kind& kind);
   void note(std::string_view kind, std::string_view algorithm, double bytes);
-  /// Notes whether other algorithms of the library would be quicker, for the largest collective of each kind that the
-  /// library chose. Call once all schedules are settled.
+  /// Records whether other algorithms of the library would be quicker, for the largest collective of each kind that the
+  /// library chose. Call once the algorithms of all schedules are chosen.
   void note_quicker();
 
   static double messages_of(const collectives::Rounds& rounds);
 
  private:
   void keep_largest(const Request& request);
-  /// The choice for a task's collectives.
+  /// Choice for a task's collectives.
   struct Chosen {
     std::string algorithm;
-    double bytes = 0;                                   ///< bytes of the worker that hands over most bytes
+    double bytes = 0;                                   ///< bytes of the worker that contributes most
     double messages = 0;                                ///< messages of all groups
     std::shared_ptr<const collectives::Rounds> rounds;  ///< rounds of the collective; filled if requested
   };

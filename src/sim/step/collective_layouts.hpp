@@ -9,14 +9,14 @@
 
 namespace dadsim::sim {
 
-/// The rounds of messages of a task's collectives among the nodes of its schedule; ranks are node numbers.
+/// Rounds of messages of a task's collectives among the nodes of its schedule; ranks are node numbers.
 struct CollectiveLayout {
-  std::shared_ptr<const collectives::Rounds> rounds;  ///< rounds of all groups, combined
+  std::shared_ptr<const collectives::Rounds> rounds;  ///< rounds of all groups, combined into one collective
   std::vector<collectives::RankGroup> groups;
   std::vector<std::int32_t> group_of;  ///< group of each node; −1: none
 };
 
-/// The collectives of a schedule; equal ones are laid out once.
+/// Layouts of a schedule's collectives; equal collectives share one layout.
 class CollectiveLayouts {
  public:
   CollectiveLayouts(const schedule::Schedule& schedule, const collectives::RankLayout& devices)

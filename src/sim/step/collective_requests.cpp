@@ -40,7 +40,7 @@ Request among_all(const schedule::CollectiveTask& task, const collectives::RankL
     request.collective.bytes = {task.bytes[0]};
   } else {
     for (std::size_t worker = 0; worker < count; ++worker) request.collective.bytes.push_back(task.bytes[worker]);
-    if (star) request.collective.bytes.push_back(0);  // bytes of the aggregator
+    if (star) request.collective.bytes.push_back(0);  // bytes that the aggregator contributes
   }
   request.groups.resize(1);
   request.groups.front().resize(request.layout.node_of.size());
@@ -54,9 +54,9 @@ class Groups {
   Groups(const schedule::CollectiveTask& task, const collectives::RankLayout& devices, bool beside_kernels)
       : task_(task), devices_(devices), beside_kernels_(beside_kernels) {}
 
-  /// Adds a group. `bytes`: handed over by each rank, or one value.
+  /// Adds a group. `bytes`: contributed by each rank; or one value for all.
   void add(std::vector<collectives::Rank> ranks, std::vector<double> bytes) {
-    // Nodes are numbered in the order of appearance, without gaps.
+    // Numbers nodes in order of first appearance, without gaps.
     std::vector<std::int32_t> node_of;
     std::unordered_map<std::int32_t, std::int32_t> number_of;
     for (const collectives::Rank rank : ranks) {
@@ -109,7 +109,7 @@ class Groups {
   std::vector<Request> requests_;
 };
 
-/// Positions of a group's devices among those of a stage: `size` devices, `step` apart, in ranges of size × step.
+/// Positions of a group's devices within a stage: `size` devices, `step` apart, in ranges of size × step.
 struct Stride {
   std::int32_t size = 1;
   std::int32_t step = 1;
@@ -119,7 +119,7 @@ struct Stride {
 Stride stride_of(schedule::Among among, const schedule::Schedule& schedule, std::int32_t of_stage) {
   const std::int32_t of_replica = schedule.tensor * schedule.context;
   switch (among) {
-    case schedule::Among::replicas:  // includes devices with parts of one sequence, whose gradients belong together
+    case schedule::Among::replicas:  // includes devices with parts of one sequence, whose gradients are summed together
       return {of_stage / schedule.tensor, schedule.tensor};
     case schedule::Among::tensor:
       return {schedule.tensor, 1};

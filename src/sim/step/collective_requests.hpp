@@ -10,13 +10,13 @@
 namespace dadsim::sim {
 
 /// A schedule's collective as a request to collectives/, among one group of devices or several equal groups. Groups are
-/// equal if they hand over the same bytes and their ranks lie on nodes in the same way.
+/// equal if they contribute the same bytes and their ranks are placed on nodes in the same way.
 struct Request {
   collectives::CollectiveRequest collective;
   std::string algorithm;
   collectives::RankLayout
-      layout;  ///< layout of the ranks; an aggregator that takes part is the last rank, alone on a node
-  std::vector<std::vector<collectives::Rank>> groups;  ///< devices of each group, by rank
+      layout;  ///< layout of the ranks; an aggregator that takes part is the last rank, on a separate node
+  std::vector<std::vector<collectives::Rank>> groups;  ///< devices of each group, in the order of ranks
 };
 
 /// The collectives of a schedule during which devices compute; found once, on the first request.
@@ -43,10 +43,10 @@ class BesideKernels {
 std::vector<Request> requests_of(const schedule::Task& task, const schedule::Schedule& schedule,
                                  const collectives::RankLayout& devices, BesideKernels& beside);
 
-/// Lays out the requests' groups.
+/// Returns the rounds of the requests' groups.
 std::vector<collectives::RankGroup> lay_out(const std::vector<Request>& requests);
 
-/// Combines the groups into one collective of all devices (and the aggregator), whose ranks are their numbers.
+/// Combines the groups into one collective of all devices (and the aggregator), with their numbers as ranks.
 std::shared_ptr<const collectives::Rounds> as_one(std::vector<collectives::RankGroup> groups, std::size_t nodes);
 
 }  // namespace dadsim::sim

@@ -103,7 +103,7 @@ void CollectiveRun::finish(collectives::Rank rank, Outbox& outbox) {
 
 void CollectiveRun::advance(collectives::Rank rank, collectives::Rank lane, Outbox& outbox) {
   RankState& state = state_of(rank, lane);
-  if (state.advancing) return;  // the call in progress will use the new state
+  if (state.advancing) return;  // returns, because the call in progress will use the new state
   state.advancing = true;
   const std::int64_t count = rounds_.count();
   while (state.through < count) {
@@ -155,7 +155,7 @@ void CollectiveRun::enter(collectives::Rank rank, collectives::Rank lane, RankSt
 void CollectiveRun::meet(collectives::Rank rank, RankState& state, std::int64_t round, Outbox& outbox) {
   const auto index = static_cast<std::size_t>(round - state.through);
   state.meetings.extend(index + 1);
-  // The state is complete before a message is sent, because other actors may act while SimGrid takes the message.
+  // Completes the state before a message is sent, because other actors may act while SimGrid takes the message.
   const std::vector<collectives::Transfer> received = state.transfers;
   std::vector<collectives::Transfer> leaving;
   state.transfers.clear();
@@ -184,7 +184,7 @@ void CollectiveRun::meet(collectives::Rank rank, RankState& state, std::int64_t 
   if (pace_.handshake == collectives::Pace::Handshake::rendezvous_after_sending) say_ready();
 }
 
-/// Handles a receiver's ready notice: the messages that waited for it leave.
+/// Handles a receiver's ready notice: messages that waited for it leave.
 void CollectiveRun::heard(const Meeting::Word& word, collectives::Rank rank, std::int64_t round, Outbox& outbox) {
   RankState& state = state_of(rank, 0);
   const auto index = static_cast<std::size_t>(round - state.through);
@@ -220,8 +220,8 @@ void CollectiveRun::send(collectives::Rank rank, const collectives::Transfer& tr
             cause, outbox);
 }
 
-/// Sends a message of the collective. A network with rendezvous need not wait again if messages of the collective
-/// announce ready receivers. Every message, the notices included, meets a receiver that is already there.
+/// Sends a message of the collective. With rendezvous, the network need not wait again if messages of the collective
+/// announce ready receivers: every message, the notices included, then meets a receiver that is ready.
 void CollectiveRun::hand_over(const Message& message, EventGraph::Id cause, Outbox& outbox) {
   if (says_ready() && connections_.rendezvous()) {
     connections_.post(message.from, message.to, -std::numeric_limits<double>::infinity(), message.channel);

@@ -17,12 +17,12 @@ class CollectiveRun {
   /// Callback when a rank has done its part. `date` may lie in the future.
   using Done = std::function<void(collectives::Rank rank, double date, EventGraph::Id cause, Outbox& outbox)>;
 
-  /// Opens all connections that the collective needs. Its messages carry `serial` as their operation. Call while
-  /// nothing else goes on, since opening may have to wait for SimGrid.
+  /// Opens all connections that the collective needs. Its messages carry `serial` as their operation. Call while no
+  /// other actor acts, since opening may have to wait for SimGrid.
   CollectiveRun(std::int32_t serial, const collectives::Rounds& rounds, Connections& connections, EventGraph& graph,
                 Done done);
 
-  /// Lets the rank take part from `date` on, perhaps in the future. Call in an actor on its host.
+  /// Lets the rank take part from `date` on, possibly in the future. Call in an actor on its host.
   void begin(collectives::Rank rank, double date, EventGraph::Id cause, Outbox& outbox);
   /// Handles a message of this collective that arrives at `date`.
   void arrived(const Message& message, double date, const Holdup& holdup, Outbox& outbox);
@@ -31,8 +31,8 @@ class CollectiveRun {
   /// Messages that a rank has received, and expects, in a round.
   struct RunningRound {
     std::int32_t arrived = 0;
-    std::int32_t expected = 0;  ///< messages that will arrive; known once the rank has entered the round
-    double last = 0;            ///< seconds
+    std::int32_t expected = 0;  ///< number of messages that will arrive; known once the rank has entered the round
+    double last = 0;            ///< date of the last arrival so far, seconds
     EventGraph::Id cause = EventGraph::kStart;
 
     void came(double date, EventGraph::Id event) {
@@ -57,13 +57,14 @@ class CollectiveRun {
   /// State of a rank in one lane.
   struct RankState {
     bool begun = false;
-    bool advancing = false;    ///< true: an actor that waits for SimGrid to take its messages is at work
+    bool advancing = false;    ///< true: advance() is in progress in an actor that waits until SimGrid has taken its
+                               ///< messages
     std::int64_t entered = 0;  ///< number of rounds entered
     std::int64_t through = 0;  ///< number of rounds completed
     double date = 0;           ///< date that the rank has reached, seconds
     EventGraph::Id cause = EventGraph::kStart;
     Fifo<RunningRound> rounds;                     ///< states of rounds, from round `through` on
-    Fifo<Meeting> meetings;                        ///< rounds with a handshake, from `through` on
+    Fifo<Meeting> meetings;                        ///< ready notices of rounds, from round `through` on
     std::vector<collectives::Transfer> transfers;  ///< transfers of the round; a member to reuse its memory
   };
 
@@ -72,7 +73,7 @@ class CollectiveRun {
     return states_[static_cast<std::size_t>(rank) * lanes_ + static_cast<std::size_t>(lane)];
   }
   void advance(collectives::Rank rank, collectives::Rank lane, Outbox& outbox);
-  /// Ends a lane of the rank; the rank is done with its last lane.
+  /// Ends a lane of the rank; with its last lane the rank is done.
   void finish(collectives::Rank rank, Outbox& outbox);
   bool says_ready() const;
   bool over(RankState& state) const;

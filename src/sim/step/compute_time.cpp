@@ -18,7 +18,7 @@ bool is_compression(step::Phase phase) {
 
 namespace {
 
-/// Returns whether the program's operators are known and its host launches kernels one by one.
+/// Returns whether the program's operators are known and the host launches kernels individually.
 bool takes_host(const schedule::Schedule& schedule) {
   return std::ranges::any_of(schedule.tasks, [](const schedule::Task& task) {
     const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
@@ -65,7 +65,7 @@ ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, co
     return compute == nullptr || (compute->flops.is_uniform() && compute->bytes_moved.is_uniform() &&
                                   compute->launches.is_uniform() && compute->seconds.is_uniform());
   });
-  // Equal devices are measured once.
+  // Computes the factor of equal devices once.
   std::map<std::tuple<std::string, double, double, bool, std::int32_t, std::size_t>, double> known;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const spec::DeviceSpec& device = *devices[i];

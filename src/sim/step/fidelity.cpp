@@ -9,10 +9,10 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kMostMessagesAtAll = 2e9;      // most messages that are simulated one by one, which takes hours
-constexpr double kMostSecondsAtAll = 4 * 3600;  // most seconds of a processor; a user waits no longer
-constexpr double kMostOverlooked = 0.005;       // most overlooked time, share of a step
-constexpr double kLittleTime = 20;              // seconds of a processor that messages may take without being asked for
+constexpr double kMostMessagesAtAll = 2e9;      // largest number of messages simulated individually, which takes hours
+constexpr double kMostSecondsAtAll = 4 * 3600;  // processor seconds that a user is assumed to wait at most
+constexpr double kMostOverlooked = 0.005;       // largest overlooked time, as a share of a step
+constexpr double kLittleTime = 20;              // processor seconds that messages may take unless requested
 constexpr double kWorthSaying = 1e-3;           // least share of a step that is reported
 const std::int64_t kUnsaid = spec::NetworkSpec{}.message_budget;
 
@@ -21,7 +21,7 @@ bool changes_unknown(const Cluster& cluster) {
   return !cluster.platform.background.empty() || (network_differs(cluster) && cluster.platform.profiles.empty());
 }
 
-/// Returns whether neither flow nor the closed form supports the cluster, whatever messages are sent.
+/// Returns whether the cluster is supported by messages alone, because neither flow nor the closed form supports it.
 bool by_messages_only(const Cluster& cluster) { return changes_unknown(cluster) || cluster.network.rendezvous; }
 
 }  // namespace
@@ -33,7 +33,7 @@ FidelityChoice::FidelityChoice(const Cluster& cluster, double messages, std::fun
       is_budget_unsaid_(cluster.network.message_budget == kUnsaid),
       messages_(messages),
       ask_effort_(std::move(effort)) {
-  // On few ranks the exact effort does not matter.
+  // Uses an upper bound of the effort if it is small enough, as on few ranks.
   const MessageEffort most = most_effort(messages, cluster.hosts.size() + 1);
   if (most.fits() && most.seconds <= most_seconds) effort_ = most;
   switch (asked_) {
@@ -99,7 +99,7 @@ void FidelityChoice::refuse(const std::string& reason, bool only_flow) {
   if (asked_ == spec::Fidelity::closed_form) asked_ = spec::Fidelity::flow;
   notes_ = {Statement{"not-by-flow"}.with("fault", reason)};
   std::string why = too_much(), wait;
-  // If a scenario asks for messages or sets their budget, the user waits for them.
+  // Allows any time if a scenario requests messages or sets their budget, because the user then waits for them.
   if (why.empty() && asked_ != spec::Fidelity::message && is_budget_unsaid_ && effort().seconds > kLittleTime) {
     why = fmt::format("{:.3g} messages would take about {:.2g} s to simulate one by one", messages_, effort().seconds);
     wait = "fidelity=\"message\" to wait for them, ";

@@ -13,15 +13,16 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kMostKeptMessages = 2e7;  // most messages in kept models; each takes some 100 bytes
-constexpr double kManyMessages = 2e5;      // messages up to which following each takes less than a second
-constexpr double kTooMany = 2e7;           // messages above which a collective is refused, as FlowEvents::kMostMessages
-constexpr std::int64_t kFollowed = 32;     // least number of equal rounds that are followed message by message
+constexpr double kMostKeptMessages = 2e7;  // largest number of messages in kept models; each takes some 100 bytes
+constexpr double kManyMessages = 2e5;      // messages whose individual simulation takes a second
+constexpr double kTooMany = 2e7;           // messages above which a collective is refused, like
+                                           // FlowEvents::kMostMessages
+constexpr std::int64_t kFollowed = 32;     // least number of equal rounds that are simulated message by message
 constexpr std::size_t kFewNodes = 4473;    // nodes below which no supported collective has too many messages
-constexpr std::size_t kKeptApart = 16;     // outcomes kept per collective whose ranks began apart, at most
-constexpr double kSameBegin = 1e-12;       // seconds within which SimGrid, too, counts events as simultaneous
+constexpr std::size_t kKeptApart = 16;     // largest number of outcomes kept per collective for ranks that began apart
+constexpr double kSameBegin = 1e-12;       // seconds within which events count as simultaneous, as in SimGrid
 
-/// Calls `visit(rank, transfer, times)` for every message that stands for `times` messages in as many rounds.
+/// Calls `visit(rank, transfer, times)` for every message, once for `times` equal messages in as many rounds.
 template <class Visit>
 void for_each_message(const collectives::Rounds& rounds, const Visit& visit) {
   std::vector<collectives::Transfer> transfers;
@@ -37,7 +38,7 @@ void for_each_message(const collectives::Rounds& rounds, const Visit& visit) {
   }
 }
 
-/// Returns the least number of messages that must be followed if ranks get out of step.
+/// Returns the least number of messages that must be simulated if ranks get out of step.
 double least_followed(const collectives::Rounds& rounds) {
   double messages = 0;
   std::vector<collectives::Transfer> transfers;
@@ -52,8 +53,8 @@ double least_followed(const collectives::Rounds& rounds) {
   return messages;
 }
 
-/// Disjoint sets of the numbers 0, 1, …, initially of one number each (Tarjan, JACM 22(2), 1975, with halving of
-/// paths).
+/// Disjoint sets of the numbers 0, 1, …, which initially contain one number each (Tarjan, JACM 22(2), 1975, with
+/// halving of paths).
 class DisjointSets {
  public:
   explicit DisjointSets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
@@ -108,7 +109,7 @@ std::vector<FlowPart>& FlowCollectives::of(const schedule::Task& task) {
   return known_.add(task, std::move(made));
 }
 
-/// Divides groups into parts. Groups that share a link belong together, directly or through other groups.
+/// Divides groups into parts. Groups that share a link are in the same part, directly or through other groups.
 std::vector<FlowPart> FlowCollectives::divided(const Groups& groups) {
   std::vector<FlowPart> parts;
   if (groups.size() == 1) {
@@ -116,7 +117,7 @@ std::vector<FlowPart> FlowCollectives::divided(const Groups& groups) {
     return parts;
   }
   DisjointSets sets(groups.size());
-  std::unordered_map<std::int32_t, std::size_t> user_of;  // one group that uses each link
+  std::unordered_map<std::int32_t, std::size_t> user_of;  // a group that uses each link
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::vector<collectives::Rank>& ranks = groups[i]->ranks;
     const auto host = [&](collectives::Rank rank) {
@@ -154,7 +155,7 @@ FlowPart FlowCollectives::joined(const Groups& groups) const {
 
 namespace {
 
-/// Adds the time before the first message: software, except for the time lost by the bandwidth.
+/// Adds the time before the first message: software, without the time lost by the bandwidth.
 void add_start(const collectives::Rounds& rounds, SpentSeconds& spent) {
   spent[{"overhead", ""}] += rounds.start_seconds() - rounds.lost_seconds();
 }
@@ -216,7 +217,7 @@ Refused FlowCollectives::solve(FlowPart& part) {
     return {};
   }
   FlowModel model(network_, part.hosts, true, memory_);
-  model.follow(part.gets_apart);  // as when all ranks began together, without trying them in step again
+  model.follow(part.gets_apart);  // no attempt in step, as when all ranks began together
   std::vector<double> done(part.nodes.size(), 0);
   if (Refused refused = model.solve(*part.rounds, done, *solved)) return refused;
   if (part.traffic == nullptr) part.traffic = std::make_unique<const FlowTraffic>(traffic_of(part, model.loads()));
@@ -343,7 +344,7 @@ FlowTraffic FlowCollectives::traffic_of(const FlowPart& part, std::vector<LinkLo
   return traffic;
 }
 
-/// Adds a message to the loads of its links, `times` times.
+/// Adds a message, `times` times, to the loads of its links.
 void FlowCollectives::load(const FlowPart& part, collectives::Rank from, const collectives::Transfer& transfer,
                            double times, std::vector<LinkLoad>& loads) {
   const Path& path = network_[network_.path(part.hosts[static_cast<std::size_t>(from)],

@@ -16,8 +16,8 @@ struct FrameworkWays {
     slowest = std::min(slowest, rate);
     quickest = std::max(quickest, rate);
   }
-  /// Returns the share of software time hidden by transfers: all if paths are of similar speed. If one is more than
-  /// kAlike times quicker than another, software is busy with the quick one while the slow one stands still. Fitted to
+  /// Returns the share of software time hidden by transfers: all of it if paths are of similar speed. If a path is more
+  /// than kAlike times quicker than another, software is busy with the quick path while the slow one is idle. Fitted to
   /// hivemind among peers of which some are close to each other (docs/validation.md).
   double hidden() const { return quickest > 0 ? std::min(1.0, kAlike * slowest / quickest) : 1; }
 
@@ -25,7 +25,7 @@ struct FrameworkWays {
   static constexpr double kAlike = 3;
 };
 
-/// Returns the paths of every rank.
+/// Returns the slowest and the quickest path of every rank.
 std::vector<FrameworkWays> ways_of(const collectives::Rounds& rounds,
                                    const std::function<double(std::size_t from, std::size_t to)>& path_rate) {
   std::vector<FrameworkWays> ways(static_cast<std::size_t>(rounds.ranks()));

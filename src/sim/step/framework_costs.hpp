@@ -14,8 +14,7 @@ struct FrameworkCost {
   double before = 0;  ///< seconds from the rank's call to its first message
   double after = 0;   ///< seconds from the rank's last message until it is done
   double beside = 0;  ///< least seconds from the rank's first message until it is done
-  /// Returns the date at which a rank is done. `begin`: date of its call; `through`: date at which its messages are
-  /// through.
+  /// Returns the date at which a rank is done. `begin`: date of its call; `through`: date of its last message.
   double done(double begin, double through) const {
     const double date = through + after;
     return begin + beside > date ? begin + beside : date;
@@ -23,9 +22,9 @@ struct FrameworkCost {
 };
 
 /// Returns the costs of every rank; empty if the framework adds none. `payload`: bytes that a rank contributes or gets,
-/// whatever it sends of them. Streamed parts are packed and unpacked during transfers, as far as the rank's connections
-/// are of similar speed (`path_rate`: byte/s from a rank to another). Otherwise packing precedes the first message, and
-/// unpacking follows the last. Peers sum while unpacking; a server sums at a rate of its own.
+/// whichever part it sends. Streamed parts are packed and unpacked during transfers if the rank's connections are of
+/// similar speed (`path_rate`: byte/s from a rank to another). Otherwise packing precedes the first message, and
+/// unpacking follows the last. Peers sum while unpacking; a server sums at a separate rate.
 std::vector<FrameworkCost> framework_costs(const spec::FrameworkSpec& framework, const collectives::Rounds& rounds,
                                            const std::function<double(std::size_t rank)>& payload,
                                            const std::function<bool(std::size_t rank)>& is_server,

@@ -6,8 +6,8 @@
 
 namespace dadsim::sim {
 
-/// The link between a device and its host's memory. Keeps the dates until which each direction is busy, and until which
-/// the host is busy with launches.
+/// The link between a device and its host's memory. Stores the dates until which each direction is busy, and until
+/// which the host launches kernels.
 class HostLink {
  public:
   /// Handles a copy, or a wait for copies, that the compute stream reaches at `date`. Returns the date at which the

@@ -8,7 +8,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// Returns exp(sigma z − sigma² / 2), z standard normal: its mean is 1.
+/// Returns exp(sigma z − sigma² / 2) with z standard normal; its mean is 1.
 double factor(double sigma, std::uint64_t seed, std::size_t node, std::size_t step) {
   if (!(sigma > 0)) return 1;
   RandomStream stream(seed, Purpose::jitter, static_cast<std::uint32_t>(node), static_cast<std::uint32_t>(step));

@@ -9,12 +9,13 @@
 namespace dadsim::sim {
 namespace {
 
-// Seconds of a processor, measured on a Xeon with AVX-512 in November 2026 (bench/README.md).
+// Processor seconds, measured on a Xeon with AVX-512 in November 2026 (bench/README.md).
 constexpr double kPerMessage = 4e-6;
-constexpr double kPerSharer = 1.3e-7;  // seconds per message that shares links, whose shares are updated
-constexpr double kPerRank = 2e-8;      // seconds per message and rank: more connections, colder caches
+constexpr double kPerSharer = 1.3e-7;  // seconds per message that shares links, for updating their shares
+constexpr double kPerRank = 2e-8;      // seconds per message and rank, for more connections and colder caches
 constexpr double kPerActor = 2e-5;
-constexpr double kMostMessagesSeen = 2e6;  // messages of a collective, of which the first rounds represent the others
+constexpr double kMostMessagesSeen = 2e6;  // messages of a collective that are examined; its first rounds represent the
+                                           // others
 
 }  // namespace
 
@@ -85,7 +86,7 @@ MessageEffort effort_of(std::span<const schedule::Schedule> schedules, std::span
   for (std::size_t i = 0; i < schedules.size(); ++i) {
     const schedule::Schedule& schedule = schedules[i];
     const collectives::RankLayout own = first_ranks(layout, schedule.workers);
-    // Equal collectives are counted once.
+    // Counts equal collectives once.
     PerCollective<double> occurrences;
     std::vector<const schedule::Task*> different;
     for (const schedule::Task& task : schedule.tasks) {

@@ -15,26 +15,26 @@ namespace dadsim::sim {
 
 /// Effort to simulate collectives message by message.
 struct MessageEffort {
-  /// Actors at most. SimGrid gives every actor a stack of its own, which takes two memory areas of the process; Linux
-  /// grants 65,530 (vm.max_map_count).
+  /// Largest number of actors. SimGrid gives every actor a separate stack, which takes two memory areas of the process;
+  /// Linux grants 65,530 (vm.max_map_count).
   static constexpr std::size_t kMostActors = 32000;
 
   double messages = 0;
-  double seconds = 0;      ///< estimated seconds of a processor
+  double seconds = 0;      ///< estimated processor seconds
   std::size_t actors = 0;  ///< number of actors: one per rank, and one per pair that exchanges messages; counting stops
                            ///< above kMostActors
-  std::size_t pairs = 0;   ///< number of pairs among the actors
+  std::size_t pairs = 0;   ///< number of pairs with an actor
   bool fits() const { return actors <= kMostActors && pairs <= kMostConnections; }
 };
 
 /// Returns an upper bound of the effort, for any senders and receivers.
 MessageEffort most_effort(double messages, std::size_t ranks);
 
-/// Adds up the effort of collectives.
+/// Sums the effort of collectives.
 class MessageEffortCount {
  public:
   explicit MessageEffortCount(std::size_t ranks) { effort_.actors = ranks; }
-  /// Adds rounds that occur `times` times. `ranks`: numbers of the rounds' ranks; empty: unchanged.
+  /// Adds rounds that occur `times` times. `ranks`: numbers of the rounds' ranks; empty: 0, 1, 2, …
   void add(const collectives::Rounds& rounds, std::span<const collectives::Rank> ranks, double times);
   MessageEffort effort() const;
 
@@ -45,7 +45,7 @@ class MessageEffortCount {
   std::vector<collectives::Transfer> transfers_;
 };
 
-/// Returns the effort of schedules with settled algorithms, each `times[i]` times.
+/// Returns the effort of schedules whose algorithms are chosen, each `times[i]` times.
 MessageEffort effort_of(std::span<const schedule::Schedule> schedules, std::span<const double> times,
                         const collectives::RankLayout& layout);
 

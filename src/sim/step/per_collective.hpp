@@ -14,8 +14,8 @@
 
 namespace dadsim::sim {
 
-/// Values for the collectives of a schedule, keyed by content: a task's name and its number of occurrences do not
-/// matter. References stay valid.
+/// Values for the collectives of a schedule, keyed by content: the task's name and the number of its occurrences are
+/// not part of the key. References stay valid.
 template <class Value>
 class PerCollective {
  public:

@@ -34,13 +34,13 @@ class StepReplayer::ReplayStreams : public std::enable_shared_from_this<StepRepl
 
  private:
   struct Actor {
-    std::size_t node = 0;  ///< node of the steps that the actor computes for
+    std::size_t node = 0;  ///< node of the steps for which the actor computes
     sg4::SemaphorePtr go;  ///< semaphore that starts the actor; null until it is needed
   };
 
   void make(Actor& actor, std::size_t host) {
     actor.go = sg4::Semaphore::create(0);
-    // The closure keeps the objects that it uses alive.
+    // Captures the owner, to keep alive the objects that the closure uses.
     const auto code = [this, self = shared_from_this(), &actor] {
       guarded([&] {
         for (;;) {

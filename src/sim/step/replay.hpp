@@ -13,19 +13,20 @@
 
 namespace dadsim::sim {
 
-/// Simulates schedules, every message of them, on a network without other traffic of the training. The nodes' compute
-/// streams are actors that live as long as this object: making them for every step would take as long as a small step.
+/// Simulates schedules message by message, on a network without other traffic of the training. The nodes' compute
+/// streams are actors that live as long as this object, because making them for every step would take as long as a
+/// small step.
 class StepReplayer {
  public:
   StepReplayer(const Nodes& nodes, Interconnect& network, Connections& connections);
 
-  /// Simulates one step, starting now. Call inside an actor of its own. `layout`: of the schedule's workers. `slowdown`
-  /// multiplies the seconds of computations, per node (empty: 1). `recorder`, if any, records the step. Returns when
-  /// all messages are through.
+  /// Simulates one step that starts now. Call in a separate actor. `layout`: that of the schedule's workers.
+  /// `slowdown`: per node, multiplies the seconds of computations (empty: 1). `recorder`, if not null, records the
+  /// step. Returns when all messages have been delivered.
   step::StepTiming replay(const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                           const std::vector<double>& slowdown = {}, TimelineRecorder* recorder = nullptr);
 
-  /// Simulates steps without a barrier between them, with the same workers. `steps` must exist until it returns.
+  /// Simulates steps without a barrier between them, with the same workers. `steps` must exist until the run has ended.
   std::unique_ptr<StepRun> replay(const collectives::RankLayout& layout, std::span<const ReplayStep> steps,
                                   TimelineRecorder* recorder = nullptr);
 

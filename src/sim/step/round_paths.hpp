@@ -9,8 +9,8 @@
 
 namespace dadsim::sim {
 
-/// Calls `visit(path, transfer)` for every message of a round, sender by sender, or for those of every `stride`-th
-/// sender. `hosts`: hosts of the ranks.
+/// Calls `visit(path, transfer)` for every message of a round, sender by sender; with `stride`, for every `stride`-th
+/// sender only. `hosts`: hosts of the ranks.
 template <class Visit>
 void for_each_path(const collectives::Rounds& rounds, std::int64_t round, const std::vector<simgrid::s4u::Host*>& hosts,
                    Interconnect& network, const Visit& visit, collectives::Rank stride = 1) {
@@ -25,7 +25,7 @@ void for_each_path(const collectives::Rounds& rounds, std::int64_t round, const 
   }
 }
 
-/// Calls `visit(round, times)` for each different round. Of equal rounds in a phase it visits the first.
+/// Calls `visit(round, times)` for each different round; for equal rounds of a phase, for the first of them.
 template <class Visit>
 void for_each_different_round(const collectives::Rounds& rounds, const Visit& visit) {
   for (const collectives::RoundPhase& phase : rounds.phases()) {

@@ -6,9 +6,9 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kSame = 1e-6;  // relative difference of steps that count as settled
+constexpr double kSame = 1e-6;  // relative difference of steps that count as equal
 constexpr std::size_t kFewestSteps = 8;
-constexpr std::size_t kMostSteps = 1024;  // steps at most; steps × workers have to fit in memory
+constexpr std::size_t kMostSteps = 1024;  // largest number of steps; steps × workers must fit in memory
 
 }  // namespace
 

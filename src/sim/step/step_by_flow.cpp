@@ -45,10 +45,10 @@ class NodeSeconds {
                    std::ranges::adjacent_find(workers, std::not_equal_to()) != workers.end();
   }
 
-  /// Returns whether workers compute at different speeds or compute different amounts.
+  /// Returns whether workers compute at different speeds, or different amounts.
   bool are_unequal() const { return are_unequal_; }
 
-  /// Returns the seconds that a worker computes in a step, over all stages.
+  /// Returns the seconds of the workers' computations in a step on the first worker's device, over all stages.
   double of_step() {
     if (of_step_ < 0) {
       of_step_ = 0;
@@ -93,8 +93,8 @@ class NodeSeconds {
   bool uniform_ = false, are_unequal_ = false;
 };
 
-/// Sums of seconds in doubt, per stage. Tasks of a stage add up, since they follow one another; of the parts of a task,
-/// the largest counts.
+/// Sums of seconds in doubt, per stage. Doubts of a stage's tasks add up, since tasks follow one another. Of the parts
+/// of a task only the largest doubt counts.
 class StageSeconds {
  public:
   explicit StageSeconds(std::int32_t stages)
@@ -107,7 +107,7 @@ class StageSeconds {
     of_task_[stage] = seconds;
     worst_[stage] = std::max(worst_[stage], seconds);
   }
-  /// Returns the doubt along a step's longest chain: all tasks of one stage, and one task of every other stage, since
+  /// Returns the largest doubt of a step: all tasks of one stage, and one task of every other stage, since
   /// micro-batches pass all stages.
   double most() const {
     double once = 0;
@@ -134,7 +134,7 @@ class FlowDoubts {
     entered_late_.next();
     overlooked_.next();
   }
-  /// Adds the seconds between the first and the last rank that begin a collective. The collective counts as begun
+  /// Adds the seconds between the first and the last rank that begin a collective, which is timed as if all began
   /// together.
   void apart(std::size_t stage, const schedule::Task& task, double seconds) {
     if (seconds > worst_apart_) {
@@ -143,12 +143,12 @@ class FlowDoubts {
     }
     apart_.add(stage, seconds);
   }
-  /// Adds the seconds in doubt for a collective that ranks enter late.
+  /// Adds the seconds in doubt of a collective that ranks enter late.
   void entered_late(std::size_t stage, double seconds) { entered_late_.add(stage, seconds); }
   double entered_late() const { return entered_late_.most(); }
   double overlooked() const { return overlooked_.most(); }
-  /// Adds a collective followed from its ranks' arrivals, the first at `first`, until they are through. Ranks still in
-  /// the previous one on the same line share links with it.
+  /// Adds a collective simulated from the arrival of its ranks (the first at `first`) until they are done (`through`).
+  /// Its ranks may share links with ranks still in the previous collective on the same line, which adds doubt.
   void followed(std::size_t stage, const schedule::Task& task, double first, const std::vector<double>& through,
                 const MaxPlusRounds& solved) {
     double& before = through_[{stage, Parts::line_of(task)}];
@@ -158,8 +158,8 @@ class FlowDoubts {
   /// Adds the seconds by which a collective would delay others that share its links.
   void overlooked(std::size_t stage, double seconds) { overlooked_.add(stage, seconds); }
 
-  /// Refuses early if workers arrive at collectives so far apart that the finished step would be refused. `computing`:
-  /// seconds of computation in the step. `dates`: reached so far.
+  /// Refuses early if workers arrive at collectives at such different dates that the finished step would be refused.
+  /// `computing`: seconds of computation in the step. `dates`: those reached so far.
   Refused judge_early(double computing, const std::vector<double>& dates) const {
     const double all = apart_.most();
     if (!(all > 2 * kMost * computing)) return {};
@@ -169,7 +169,7 @@ class FlowDoubts {
 
   /// Refuses if the doubt is too large for a step of `seconds`.
   Refused judge(double seconds) const {
-    // Early ranks may find the network less busy than all together would, by no more than the time that they are early.
+    // Bounds the error of early ranks: they may find the network less busy, by at most the time that they are early.
     if (const double all = apart_.most(); all > kMost * seconds) {
       return FlowRefusal{
           fmt::format(
@@ -181,43 +181,43 @@ class FlowDoubts {
   }
 
  private:
-  static constexpr double kMost = 0.005;  ///< most doubt over all collectives, share of the step
+  static constexpr double kMost = 0.005;  ///< largest doubt, summed over all collectives, as a share of the step
   StageSeconds apart_, entered_late_, overlooked_;
   std::map<std::pair<std::size_t, std::size_t>, double>
-      through_;             ///< dates at which the last followed collective was through, per stage and line
+      through_;             ///< dates at which the last simulated collective ended, per stage and line
   double worst_apart_ = 0;  ///< largest difference between ranks at a single collective, seconds
   std::string worst_;
 };
 
-/// The collectives of a step, all followed together message by message. A rank that is early in one shares links with
-/// ranks that are still in the previous one. The result equals that of replaying the step, at a microsecond a message
+/// Collectives of a step, all simulated together message by message. A rank that is early in one shares links with
+/// ranks still in the previous one. The result equals that of replaying the step, but takes a microsecond per message,
 /// without SimGrid.
 class FollowedStep {
  public:
-  static constexpr double kMostMessages = 2.5e6;  ///< messages at most, some 40 bytes each
+  static constexpr double kMostMessages = 2.5e6;  ///< largest number of messages, of some 40 bytes each
 
   FollowedStep(const Parts& parts, const schedule::Schedule& schedule, FlowCollectives& collectives)
       : parts_(parts), schedule_(schedule), collectives_(collectives) {}
 
-  /// Returns whether the step is supported. Replicas must be single devices, all of which take part in each collective.
-  /// Collectives must be eager, with few enough messages, and devices must not copy to their hosts meanwhile.
+  /// Returns whether the step is supported. Replicas must be single devices, and all must take part in each collective.
+  /// Collectives must be eager and have few enough messages. Devices must not copy to their hosts.
   bool serves(bool with_framework);
-  /// Follows the step; `seconds` provides the nodes' computations.
+  /// Simulates the step; `seconds` returns the seconds of computations.
   void run(Interconnect& network, NodeSeconds& seconds);
 
-  /// Returns when each worker is through with the collective of this task, seconds.
+  /// Returns the dates at which the workers finish the collective of this task, seconds.
   const std::vector<double>& through(std::size_t task) const { return through_[number_of_[task]]; }
-  /// Returns the network seconds by cause that the last worker waited for.
+  /// Returns the network seconds by cause for which the last worker waited.
   const SpentSeconds& spent() const { return spent_; }
 
  private:
-  /// An action of a worker between two collectives: a computation, or a wait for an earlier collective.
+  /// Action of a worker between two collectives: a computation, or a wait for an earlier collective.
   struct Action {
     std::size_t compute = 0;  ///< index in seconds_
     std::size_t wait = 0;     ///< collective to wait for
     enum class Kind : std::uint8_t { compute, wait, begin } kind = Kind::begin;
   };
-  /// The compute stream of a worker: its next action, its date, and the message that it waited for.
+  /// Compute stream of a worker: its next action, its date, and the message for which it waited.
   struct DeviceStream {
     std::size_t next = 0;
     FlowEvents::Moment at;
@@ -234,8 +234,8 @@ class FollowedStep {
   std::vector<Action> actions_;
   std::vector<std::vector<double>> seconds_;       ///< seconds of computing, per action and worker
   std::vector<DeviceStream> streams_;              ///< stream of each worker
-  std::vector<std::vector<double>> through_;       ///< date at which a worker is through, per collective and worker
-  std::vector<std::vector<std::int32_t>> causes_;  ///< message that each worker waited for, per collective
+  std::vector<std::vector<double>> through_;       ///< date at which a worker finishes, per collective and worker
+  std::vector<std::vector<std::int32_t>> causes_;  ///< message for which each worker waited, per collective
   SpentSeconds spent_;
 };
 
@@ -307,8 +307,8 @@ void FollowedStep::list_actions(NodeSeconds& seconds) {
   }
 }
 
-/// Carries out the actions before the worker's next collective; after the last collective, those until the step is
-/// over.
+/// Executes the actions before the worker's next collective; after the last collective, the remaining actions of the
+/// step.
 FlowEvents::Moment FollowedStep::go_on(std::size_t worker, std::size_t collective, const FlowEvents::Moment& through) {
   if (collective > 0) {
     through_[collective - 1][worker] = through.date;
@@ -327,17 +327,17 @@ FlowEvents::Moment FollowedStep::go_on(std::size_t worker, std::size_t collectiv
   return collective > 0 && through.date > stream.at.date ? through : stream.at;
 }
 
-constexpr double kLeast = 0.5;       // least share of a link that another collective leaves
-constexpr double kMostLonger = 7.0;  // greatest relative delay for which overlaps are searched
+constexpr double kLeast = 0.5;       // least share of a link that other collectives leave
+constexpr double kMostLonger = 7.0;  // largest relative delay for which overlaps are searched
 
-/// Returns the relative delay of a collective that sends all the time at this share of a link. Another sender takes
+/// Returns the relative delay of a collective that would send all the time at `share` of a link. Another sender takes
 /// `others_share`, and leaves at least `fair` of the link.
 double longer_by(double share, double others_share, double fair) {
   return share / std::min(share, std::max(1 - others_share, fair)) - 1;
 }
 
-/// Returns the first sorted item that does not begin before `date`, like std::ranges::lower_bound. The search starts at
-/// `near`, the last result, as dates mostly increase by little.
+/// Returns the index of the first sorted item that begins at `date` or later, like std::ranges::lower_bound. The search
+/// starts at `near`, the last result, because dates usually increase by little.
 template <class Sorted, class Begin>
 std::size_t first_from(const Sorted& sorted, double date, std::size_t near, const Begin& begin) {
   std::size_t low = std::min(near, sorted.size());
@@ -441,7 +441,7 @@ void FlowOverlaps::meet(std::int32_t link, std::size_t number, double share, con
   other.link = link;
 }
 
-/// Adds the overlapping periods of another collective: those since `begin`, and the expected ones.
+/// Adds the periods in which another collective overlaps: past periods that end after `begin`, and expected ones.
 void FlowOverlaps::add_beside(TimedCollective& of, const Other& other, double begin, double until) {
   if (of.last_end > begin) {
     std::size_t i = of.near_span =
@@ -458,8 +458,8 @@ void FlowOverlaps::add_beside(TimedCollective& of, const Other& other, double be
   }
 }
 
-/// Returns the pace of the current occurrence. Delays by other collectives on one link add up, and the tightest link
-/// counts.
+/// Returns the pace of the current occurrence. Delays by several collectives on one link add up; the link with the
+/// largest delay sets the pace.
 double FlowOverlaps::pace_beside(const std::vector<std::size_t>& there, double& holds_up) {
   double pace = 1;
   longer_on_.clear();
@@ -484,8 +484,8 @@ double FlowOverlaps::pace_beside(const std::vector<std::size_t>& there, double& 
   return pace;
 }
 
-/// Times a collective that begins at `begin` and takes `seconds` alone, during those of `beside_`. From one beginning
-/// or end of another to the next, the tightest link sets the pace.
+/// Times a collective that begins at `begin` and takes `seconds` alone, while the occurrences in `beside_` are in
+/// progress. The pace changes whenever one of these begins or ends.
 FlowOverlaps::Occurrence FlowOverlaps::go_on_beside(double begin, double seconds) {
   dates_.clear();
   order_.clear();
@@ -549,7 +549,7 @@ FlowOverlaps::Occurrence FlowOverlaps::occur(std::size_t number, double begin, d
 
 namespace {
 
-/// Costs that a framework adds to collectives by flow.
+/// Costs that a framework adds to collectives, by flow.
 class FlowFramework {
  public:
   /// `no_time`: the framework adds nothing.
@@ -575,10 +575,10 @@ class FlowFramework {
     return *part.framework;
   }
 
-  /// Sets the dates at which first messages may leave, per rank.
+  /// Sets the dates at which the ranks' first messages may leave.
   void begin(const std::vector<double>& leaves) { leaves_ = leaves; }
-  /// Turns `dates` at which messages are through into dates at which ranks are done. Adds the framework's seconds to
-  /// `spent`.
+  /// Replaces `dates`, at which the last messages arrive, by the dates at which ranks are done. Adds the framework's
+  /// seconds to `spent`.
   void add(const FlowPart& part, std::vector<double>& dates, SpentSeconds& spent) const {
     if (no_time_ || part.framework->empty()) return;
     const std::vector<FrameworkCost>& framework = *part.framework;
@@ -600,17 +600,17 @@ class FlowFramework {
   Interconnect& network_;
   bool no_time_;
   std::vector<FrameworkCost> none_;
-  std::vector<double> leaves_;  ///< dates of the current collective
+  std::vector<double> leaves_;  ///< dates at which first messages of the current collective leave
 };
 
-/// Seconds by cause on the chain that led a node to a date; they add up to the date.
+/// Seconds by cause on the chain of causes that led a node to a date. Their sum is that date.
 struct CriticalPath {
   double computing = 0, network = 0, for_others = 0;
 };
 
-/// The critical path of every node, up to its compute stream. A wait that ends late puts the network on the path, from
-/// the date on since which the collective's line was busy. Computations in that time delayed nothing. Later collectives
-/// on the same line belong to the same stretch.
+/// Critical path of every node, up to the date of its compute stream. A wait that ends late puts the network on the
+/// path, from the date since which the collective's line has been busy. Computations in that time delayed nothing.
+/// Later collectives on the same line extend that period.
 class CriticalPaths {
  public:
   CriticalPaths(std::size_t nodes, std::size_t lines) : lines_(lines), paths_(nodes), busy_since_(nodes * lines) {}
@@ -618,16 +618,16 @@ class CriticalPaths {
   const CriticalPath& of(std::size_t node) const { return paths_[node]; }
   void computed(std::size_t node, double seconds) { paths_[node].computing += seconds; }
 
-  /// Notes that the node begins a collective at `date` on an idle line.
+  /// Records that the node begins a collective at `date` on an idle line.
   void line_begins(std::size_t node, std::size_t line, double date) {
     busy_since_[node * lines_ + line] = {date, paths_[node]};
   }
-  /// Notes that the node waited from `begin` to `end` for a collective in which it only receives.
+  /// Records that the node waited from `begin` to `end` for a collective in which it only receives.
   void received(std::size_t node, double begin, double end, double for_others) {
     paths_[node].network += end - begin - for_others;
     paths_[node].for_others += for_others;
   }
-  /// Notes that the node waited until `end` for a collective on one of its lines.
+  /// Records that the node waited until `end` for a collective on one of its lines.
   void waited(std::size_t node, std::size_t line, double end, double for_others) {
     const PathStretch& stretch = busy_since_[node * lines_ + line];
     paths_[node] = stretch.path;
@@ -635,7 +635,7 @@ class CriticalPaths {
   }
 
  private:
-  /// A stretch of time in which a line was busy: its beginning, and the node's path up to it.
+  /// A period in which a line is busy: its beginning, and the node's path up to it.
   struct PathStretch {
     double begin = 0;
     CriticalPath path;
@@ -646,9 +646,9 @@ class CriticalPaths {
   std::vector<PathStretch> busy_since_;
 };
 
-/// Returns the critical path of the worker that is done last, longest part first. The network's part is divided in
-/// proportion to the collectives' seconds by cause (`spent`). Devices of one replica wait for each other's computations
-/// by design.
+/// Returns the critical path of the worker that ends last, longest part first. The network's part is divided in
+/// proportion to the collectives' seconds by cause (`spent`). Waits of a replica's devices for each other's
+/// computations count as computing of other devices, because they are part of the design.
 std::vector<step::Bound> bounds_of(const CriticalPath& path, const std::string& host, const std::string& device,
                                    const SpentSeconds& spent, double step_seconds) {
   std::vector<step::Bound> bounds;
@@ -667,17 +667,17 @@ std::vector<step::Bound> bounds_of(const CriticalPath& path, const std::string& 
   return bounds;
 }
 
-/// Dates of a collective for its participants. The nodes that issue the collective come first, then the nodes that only
-/// receive. Equal dates are one value.
+/// Dates of a collective for its participants: first the nodes that issue the collective, then those that only receive.
+/// Equal dates are stored as one value.
 struct CollectiveDates {
   std::vector<double> done;
-  std::vector<double> issued;  ///< date of the last issue among the nodes from which a node gets data
+  std::vector<double> issued;  ///< date of the last issue among the nodes that send data to a node
 
   static double of(const std::vector<double>& dates, std::size_t slot) {
     return dates.size() == 1 ? dates[0] : dates[slot];
   }
 
-  /// Shortens equal dates to one value, once all are known.
+  /// Replaces equal dates by one value, once all are known.
   void shorten() {
     for (std::vector<double>* dates : {&done, &issued}) {
       if (std::ranges::adjacent_find(*dates, std::not_equal_to()) != dates->end()) continue;
@@ -721,8 +721,9 @@ class CarriedTraffic {
   std::vector<LinkLoad> loads_;          ///< loads by link of the network; links after the end carried nothing
 };
 
-/// Sum of the time by which large collectives may begin apart and still count as begun together, share of the step so
-/// far. They then begin with the last rank, and no message leaves too early, or too late by more than this time.
+/// Sum of the time by which large collectives may begin apart and still be timed as begun together, as a share of the
+/// step so far. They then begin with the last rank: no message leaves too early, and none is late by more than this
+/// time.
 constexpr double kLateShare = 1e-4;
 
 class StepByFlow {
@@ -877,7 +878,7 @@ class StepByFlow {
       latest = std::max(latest, dates[rank]);
     }
     bool even = earliest >= latest;
-    if (!even && !part.stages.empty()) {  // stages begin apart by design; each then has the network to itself
+    if (!even && !part.stages.empty()) {  // stages begin at different dates by design; each then uses the network alone
       for (FlowPart& of_stage : part.stages) {
         if (Refused refused = communicate(index, of_stage)) return refused;
       }
@@ -945,7 +946,7 @@ class StepByFlow {
     return {};
   }
 
-  /// Lets ranks enter a collective at dates of their own; links are shared as if all had begun together.
+  /// Lets ranks enter a collective at different dates, and share links as if all had begun together.
   void enter_late(FlowPart& part, double earliest, double latest) {
     begun_ = dates_;
     part.solved->enter(dates_);
@@ -964,7 +965,7 @@ class StepByFlow {
     carried_.add_to_links(*part.traffic, 1);
   }
 
-  /// Lengthens a collective that shares its links with others meanwhile, and that all ranks enter at `begin`.
+  /// Lengthens a collective that all ranks enter at `begin`, by the delays on links that it shares with others.
   void beside_others(FlowPart& part, double begin) {
     const double seconds = *std::ranges::max_element(dates_) - begin;
     const double longer = longer_beside_others(part, begin, seconds);
@@ -974,9 +975,9 @@ class StepByFlow {
     }
   }
 
-  /// Lengthens a collective that shares links, and that ranks enter at the dates of `begun_`. A group begins with its
-  /// last rank. Waiting for ranks, and the time between groups, is not lengthened, because it would grow from
-  /// collective to collective.
+  /// Lengthens a collective that ranks enter at the dates `begun_`, by the delays on links that it shares with others.
+  /// A group begins with its last rank. Waits for ranks, and the time between groups, are not lengthened, since they
+  /// would then grow from collective to collective.
   void groups_beside_others(FlowPart& part) {
     group_begins_.clear();
     double seconds = 0;
@@ -996,7 +997,7 @@ class StepByFlow {
     }
   }
 
-  /// Returns the factor, at least 1, by which sharing links lengthens a collective that takes `seconds` alone.
+  /// Returns the factor (at least 1) by which sharing links lengthens a collective that takes `seconds` alone.
   double longer_beside_others(FlowPart& part, double begin, double seconds) {
     if (single() || by_closed_form_ || part.traffic->loads.empty() || !(seconds > 0)) return 1;
     if (!part.number)
@@ -1016,8 +1017,8 @@ class StepByFlow {
     return free_[node * parts_.lines() + Parts::line_of(task)];
   }
 
-  /// Notes the date at which the last node issued the collective, among those from which a rank gets something: its
-  /// group, or its neighbours.
+  /// Records the date at which a rank's last sender issued the collective. Its senders are its group, or its
+  /// neighbours.
   void issue(std::size_t index, const FlowPart& part) {
     if (last_wait_[index] == 0) return;
     const schedule::Task& task = schedule_.tasks[index];
@@ -1042,7 +1043,7 @@ class StepByFlow {
     }
   }
 
-  /// Ends a collective, once `dates_` holds the ends of its messages.
+  /// Ends a collective; `dates_` has the ends of its messages.
   void finish(std::size_t index, FlowPart& part) {
     framework_.add(part, dates_, single() ? spent_ : part.spent);
     const schedule::Task& task = schedule_.tasks[index];
@@ -1058,13 +1059,13 @@ class StepByFlow {
         if (last_wait_[index] > 0) progress_[index].done[slot_of(task, node)] = dates_[rank];
         const bool receives = receivers.holds(node);
         if (!receives) {
-          // Messages of a pair keep their order, so a sender is free once its messages are on their way.
+          // Frees a sender once its messages have left, because messages of a pair keep their order.
           const std::size_t to = part.ends[group] - 1;
           const double bytes = kind == step::CollectiveKind::stage_send ? collective.bytes[parts_.entry(node)] : 1;
           const double free = sends_ahead ? through - collectives_.latency(part, rank, to, bytes) : dates_[rank];
           free_at(task, node) = std::max(free_at(task, node), free);
         }
-        // A node that only sends is done when its messages have arrived.
+        // Waits, at a node that only sends, until its messages have arrived.
         if (recorder_ == nullptr) continue;
         recorder_->communicated(node, index, begins_[rank], is_one_way(kind) && !receives ? through : dates_[rank],
                                 receives);
@@ -1072,8 +1073,8 @@ class StepByFlow {
     }
   }
 
-  /// Adds up repeated collectives once: their traffic, and the network seconds of those in which the last worker takes
-  /// part.
+  /// Adds the traffic of repeated collectives, for all occurrences at once, and the network seconds of those in which
+  /// the last worker takes part.
   void count_occurrences(std::size_t last) {
     collectives_.for_each([&](const FlowPart& part) {
       const bool has_part = std::ranges::count(part.nodes, last) > 0;
@@ -1102,7 +1103,7 @@ class StepByFlow {
   NodeSeconds seconds_;
   FlowCollectives& collectives_;
   FlowFramework framework_;
-  std::optional<FollowedStep> followed_;  ///< computes the dates at which collectives are through; none: not used
+  std::optional<FollowedStep> followed_;  ///< computes the ends of collectives; none: not used
   FlowOverlaps& overlaps_;
   std::vector<StreamTime> streams_;  ///< compute stream of each node
   std::vector<HostLink> host_links_;
@@ -1113,12 +1114,12 @@ class StepByFlow {
   std::vector<double> group_begins_;            ///< dates at which all ranks of a group have begun
   std::vector<CollectiveDates> progress_;       ///< dates of each task's collective, while nodes wait for it
   std::vector<std::size_t> last_wait_;          ///< last task that waits for each task; 0: none
-  std::vector<const FlowPart*> together_;       ///< parts with a known outcome, in the order of their first use
+  std::vector<const FlowPart*> together_;       ///< parts with a known outcome, in the order of first use
   CarriedTraffic carried_;
   SpentSeconds spent_;
   FlowDoubts doubts_;
-  double taken_together_ = 0;  ///< seconds between the first and the last rank, summed over collectives that count as
-                               ///< begun together
+  double taken_together_ = 0;  ///< seconds between the first and the last rank, summed over collectives timed as begun
+                               ///< together
   step::StepTiming timing_;
 };
 

@@ -150,8 +150,8 @@ void StepRun::wait_for(std::size_t index, std::size_t task, std::size_t node) {
   own.time.waiting += waiting_for_others(begin, end, all_issued(task, node));
 }
 
-/// Returns when the collective was issued by the last of those from which the node gets something. Call once the node
-/// is done with it: all have issued it by then. For most kinds these are all issuers in the node's group.
+/// Returns the date at which the last sender to the node issued the collective. Call once the node has finished it,
+/// since all senders have then issued it. For most kinds the senders are all nodes that issue it in the node's group.
 double StepRun::all_issued(std::size_t task, std::size_t node) const {
   const RunOperation& operation = operations_[task];
   const CollectiveLayout& laid_out = *operation.laid_out;
@@ -192,7 +192,8 @@ void StepRun::issue(std::size_t task, std::size_t node) {
   begin_next(node, *tasks_[task], streams_[node].outbox);
 }
 
-/// Begins the collectives that the node has issued on the line of `of_line`, in order, as many as its library allows.
+/// Begins the collectives that the node has issued on the line of `of_line`, in order, and as many at once as the
+/// library allows.
 void StepRun::begin_next(std::size_t node, const schedule::Task& of_line, Outbox& outbox) {
   RunLine& own = line(node, of_line);
   const auto on_line = [&](std::size_t task) {
@@ -205,7 +206,7 @@ void StepRun::begin_next(std::size_t node, const schedule::Task& of_line, Outbox
     RunPart& part = operation.parts[node];
     const std::int32_t most = operation.laid_out->rounds->pace().at_once;
     if (!part.issued || own.in_progress >= (own.in_progress == 0 ? most : std::min(most, own.most))) return;
-    // Finished collectives may have an end in the future; the next begins when few enough are left.
+    // Waits for finished collectives whose end is in the future: the next one begins when few enough are left.
     const auto left = static_cast<std::size_t>(most - own.in_progress - 1);
     const bool waits = left < own.ends.size() && own.ends[left].date > part.issued_at;
     part.begun_at = waits ? own.ends[left].date : part.issued_at;
@@ -228,7 +229,8 @@ void StepRun::begin_next(std::size_t node, const schedule::Task& of_line, Outbox
 void StepRun::done(std::size_t task, std::size_t node, double date, EventId cause, Outbox& outbox) {
   RunPart& part = operations_[task].parts[node];
   if (const std::vector<FrameworkCost>& framework = *operations_[task].framework; !framework.empty()) {
-    // A node that only receives begins nothing: its messages arrive once the other nodes have issued theirs.
+    // Takes the last issue as the beginning for a node that only receives, because its messages arrive once the other
+    // nodes have issued theirs.
     const double begin = parts_.only_receives(*tasks_[task], node) ? operations_[task].last_issued : part.leaves_at;
     if (const double end = framework[node].done(begin, date); end > date) {
       cause = graph_.add_framework(static_cast<std::int32_t>(node), date, end, cause);
@@ -257,9 +259,9 @@ void StepRun::done(std::size_t task, std::size_t node, double date, EventId caus
   if (stream.computes_beside && !communicates(node)) stream.wake->release();
 }
 
-/// Records the nodes' parts, from beginning to end. A node that only receives begins with the first of the others in
-/// its group. A node that only sends is done when its last message has arrived. If two overlap, the second is shown
-/// from the end of the first.
+/// Records the nodes' parts from beginning to end. A node that only receives begins with the first of the others in its
+/// group. A node that only sends ends when its last message has arrived. If two parts overlap, the second is shown from
+/// the end of the first.
 void StepRun::record_collectives() {
   std::vector<double> shown(streams_.size(), begin_);  // date up to which a node's track is filled
   for (std::size_t i = 0; i < operations_.size(); ++i) {
@@ -354,8 +356,8 @@ double date_now() { return simgrid::s4u::Engine::get_clock(); }
 
 }  // namespace
 
-/// Executes consecutive computations as one in SimGrid, unless speeds change meanwhile. Between them the node does not
-/// notice other nodes. Returns the task after them.
+/// Executes consecutive computations as one in SimGrid, unless speeds change meanwhile; nothing reaches the node
+/// between them. Returns the task after them.
 std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const RunStage& stage) {
   ComputeStream& own = streams_[node];
   const std::vector<double>& slowdown = stage.step->slowdown;
@@ -394,8 +396,8 @@ std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const Run
   return next;
 }
 
-/// Computes for `seconds`, more slowly while the node communicates. The end of the node's collectives is not known in
-/// advance. If speeds change over time, only these changes count.
+/// Computes for `seconds`, more slowly while the node communicates, as the end of its collectives is not known in
+/// advance. If speeds change over time, communication has no effect.
 void StepRun::compute(std::size_t node, double seconds) {
   const double slowed = beside_.of(node);
   if (slowed == 0 || network_.varies()) {
@@ -408,14 +410,16 @@ void StepRun::compute(std::size_t node, double seconds) {
     own.computes_beside = true;
     const bool is_done = own.wake->acquire_timeout(seconds * (1 + slowed));
     own.computes_beside = false;
-    if (is_done && !own.wake->would_block()) own.wake->acquire();  // both ended at the same date
+    if (is_done && !own.wake->would_block())
+      own.wake->acquire();  // the computation and the communication ended at the
+                            // same date
     seconds = is_done ? 0 : seconds - (date_now() - begin) / (1 + slowed);
   }
   if (seconds > 0)
     simgrid::s4u::this_actor::sleep_for(beside_.seconds(node, date_now(), seconds, communicates_until(node)));
 }
 
-/// Returns whether collectives of the node are under way whose end is unknown, except those between stages.
+/// Returns whether the node has collectives with unknown ends in progress, except those between stages.
 bool StepRun::communicates(std::size_t node) const {
   for (std::size_t i = 0; i < parts_.lines(); ++i) {
     if (!Parts::is_between_stages(i) && lines_[node * parts_.lines() + i].in_progress > 0) return true;
@@ -433,7 +437,7 @@ double StepRun::communicates_until(std::size_t node) const {
   return until;
 }
 
-/// Carries out a copy between a device and its host, or a wait for copies.
+/// Executes a copy between a device and its host, or a wait for copies.
 void StepRun::carry(std::size_t index, const schedule::ComputeTask& task, double seconds, std::size_t node) {
   ComputeStream& own = streams_[node];
   const double begin = date_now();

@@ -50,7 +50,8 @@ StepSelection::StepSelection(std::size_t schedules, const schedule::StepKinds* k
 
 std::size_t StepSelection::done_after(std::size_t simulated) const {
   if (sample_) return kind_of_.size() * simulated / simulated_.size();
-  // Kinds are numbered in the order of their first occurrence, so all schedules before the next kind are done.
+  // Relies on kinds being numbered in the order of first occurrence, so that all schedules before the next kind are
+  // done.
   return simulated < simulated_.size() ? simulated_[simulated].schedule : kind_of_.size();
 }
 
@@ -81,7 +82,7 @@ std::vector<step::StepTiming> StepSelection::timings_of_all(std::vector<step::St
   } else {
     kinds = std::move(simulated);
   }
-  if (kinds.size() == kind_of_.size()) return kinds;  // no two schedules are equal, so each is a kind of its own
+  if (kinds.size() == kind_of_.size()) return kinds;  // no two schedules are equal: each has its own kind
   std::vector<step::StepTiming> timings;
   timings.reserve(kind_of_.size());
   for (const std::size_t kind : kind_of_) timings.push_back(kinds.at(kind));

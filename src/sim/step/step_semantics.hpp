@@ -7,21 +7,22 @@
 #include "schedule/schedule.hpp"
 #include "step/timing.hpp"
 
-// Meaning of a schedule for the nodes that simulate it, message by message or by flow.
+// Roles of a schedule's nodes in its tasks, for simulation message by message or by flow.
 
 namespace dadsim::sim {
 
-/// Returns whether some nodes only send in a collective and the others only receive; a sender is then done before all
-/// has arrived.
+/// Returns whether a collective has nodes that only send and others that only receive, so that a sender is done before
+/// all data has arrived.
 constexpr bool is_one_way(step::CollectiveKind kind) {
   return step::is_star(kind) || kind == step::CollectiveKind::stage_send;
 }
 
-/// The nodes' parts in a schedule. Nodes are the workers, followed by the aggregator if used; if replicas have several
-/// devices, workers are these, stage by stage.
+/// Roles of the nodes in a schedule. Nodes are the workers, followed by the aggregator if used. If replicas have
+/// several devices, workers are the devices, stage by stage.
 class Parts {
  public:
-  /// `cluster_workers`: the cluster's aggregator comes after all of its workers, although a schedule may use fewer.
+  /// `cluster_workers`: number of the cluster's workers, after which its aggregator comes, although a schedule may use
+  /// fewer workers.
   Parts(const schedule::Schedule& schedule, std::size_t cluster_workers)
       : workers_(schedule.workers),
         nodes_(schedule.workers + (schedule.uses_aggregator ? 1 : 0)),
@@ -39,7 +40,7 @@ class Parts {
   bool is_worker(std::size_t node) const { return node < workers_; }
   /// Returns the index in the cluster of the node's host and device.
   std::size_t host_index(std::size_t node) const { return is_worker(node) ? node : cluster_workers_; }
-  /// Returns the entry of a computation's amounts that belongs to the node.
+  /// Returns the index of the node's entry in a computation's amounts.
   std::size_t entry(std::size_t node) const {
     if (!is_worker(node)) return 0;
     return single_ ? node : node / of_replica_ % replicas_;
@@ -65,7 +66,7 @@ class Parts {
   }
 
   /// Returns the nodes that issue a collective: all participants except those that only receive. The aggregator takes
-  /// no part in collectives among workers. `task` is a collective, here and below.
+  /// no part in collectives among workers. `task`, here and below, is a collective.
   RankRange issuers(const schedule::Task& task) const;
   /// Returns the nodes that only receive: they take part from the start, without issuing the collective.
   RankRange receivers(const schedule::Task& task) const;
@@ -76,9 +77,10 @@ class Parts {
   /// Returns whether a task concerns the compute stream of a node.
   bool concerns(const schedule::Task& task, std::size_t node) const;
 
-  /// Lines of a node at most. Collectives that a node issues on one line are consecutive; those on different lines
-  /// overlap. Messages between stages have a line each for the next stage, for the previous one, and for a stage that
-  /// is no neighbour. The last arises if the last and the first stage exchange data (pieces of stages, a tied table).
+  /// Number of lines of a node if replicas have several devices. Collectives that a node issues on one line are
+  /// consecutive; those on different lines overlap. Messages between stages have one line for the next stage, one for
+  /// the previous stage, and one for other stages. The last is used if the last and the first stage exchange data
+  /// (pieces of stages, a tied table).
   static constexpr std::size_t kMostLines = 6;
   std::size_t lines() const { return single_ ? 1 : kMostLines; }
   static std::size_t line_of(const schedule::Task& task);
@@ -88,29 +90,29 @@ class Parts {
   std::size_t workers_;
   std::size_t nodes_;
   std::size_t cluster_workers_;
-  std::size_t tensor_;      ///< number of devices that divide a layer
-  std::size_t replicas_;    ///< number of replicas, and of entries per amount
+  std::size_t tensor_;      ///< number of devices that share the parts of a layer
+  std::size_t replicas_;    ///< number of replicas, which is the number of entries per amount
   std::size_t of_replica_;  ///< number of devices of one replica in a stage
   std::size_t of_stage_;    ///< number of devices of all replicas in a stage
   bool single_;
 };
 
-/// Seconds of a node's compute stream, by use.
+/// Seconds of a node's compute stream, by kind of use.
 struct StreamTime {
-  double end = 0;  ///< date at which the stream was done with its tasks so far
+  double end = 0;  ///< date up to which the stream has executed its tasks
   double busy = 0;
   double compressing = 0;  ///< part of `busy` due to compression; 0 in a plain step
   double waiting = 0;      ///< part of idle time due to nodes that had not issued a collective yet
 };
 
-/// Returns the part of a wait from `begin` to `end` that counts as waiting for others. It ends at `all_issued`, when
-/// the last of those from which the node gets something had issued the collective. The remainder is due to the network.
+/// Returns the part of a wait from `begin` to `end` that counts as waiting for others, up to `all_issued`: the date at
+/// which the last sender to the node issued the collective. The remainder is due to the network.
 inline double waiting_for_others(double begin, double end, double all_issued) {
   const double until = end < all_issued ? end : all_issued;
   return until > begin ? until - begin : 0;
 }
 
-/// Returns the worker that is done last, the first of equals.
+/// Returns the worker that ends last, the first of equals.
 std::size_t last_worker(const std::vector<StreamTime>& streams, std::size_t workers);
 
 /// Divides a step of `seconds` into its parts, by the worker that ends last.

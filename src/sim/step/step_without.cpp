@@ -13,7 +13,7 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kRounding = 2e-6;  // share of a step
+constexpr double kRounding = 2e-6;  // difference that counts as equal, as a share of a step
 
 }  // namespace
 

@@ -13,19 +13,24 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kSaid = 3e-3;            // overlooked share of the step that is reported and timed again
-constexpr int kMostAgain = 6;             // most repetitions
-constexpr double kLarge = 1e7;            // tasks × devices of a stage that take seconds of a processor
-constexpr double kSaidOfLarge = 5e-3;     // overlooked share of a large step, or in a quick answer, that is reported
-constexpr int kLargeAgain = 2;            // most repetitions of a large step
-constexpr double kSettled = 1e-3;         // change between two repetitions that count as equal, share of the step
-constexpr double kLargestDoubt = 0.3;     // most that may be wrong with a note, share of the step
-constexpr double kOverlooked = 1e-3;      // doubt from late ranks that is ignored, share of the step
-constexpr double kMostWrong = 5e-3;       // doubt above which messages are followed if they are few, share of the step
-constexpr std::size_t kManyRanks = 256;   // ranks whose separate dates take seconds and gigabytes
-constexpr double kFewMessages = 400'000;  // messages followed in less than half a second
-constexpr double kTooWrong = 1e-2;        // share of the step in doubt above which quick messages would be simulated
-constexpr double kSomeMessages = 2.5e6;   // messages that are followed in a tenth of that time
+constexpr double kSaid = 3e-3;            // overlooked share of a step above which the share is reported and the step
+                                          // timed again
+constexpr int kMostAgain = 6;             // largest number of repetitions of a step
+constexpr double kLarge = 1e7;            // tasks × devices of a stage that take processor seconds to time
+constexpr double kSaidOfLarge = 5e-3;     // overlooked share above which it is reported, for a large step or a quick
+                                          // answer
+constexpr int kLargeAgain = 2;            // largest number of repetitions of a large step
+constexpr double kSettled = 1e-3;         // difference between two repetitions that counts as equal, as a share of the
+                                          // step
+constexpr double kLargestDoubt = 0.3;     // largest error that is accepted with a note, as a share of the step
+constexpr double kOverlooked = 1e-3;      // doubt due to late ranks that is ignored, as a share of the step
+constexpr double kMostWrong = 5e-3;       // doubt above which messages are simulated if they are few, as a share of the
+                                          // step
+constexpr std::size_t kManyRanks = 256;   // ranks whose individual dates take seconds and gigabytes
+constexpr double kFewMessages = 400'000;  // messages that are simulated in less than half a second
+constexpr double kTooWrong = 1e-2;        // share of the step in doubt above which messages would be simulated by
+                                          // SimGrid if they are quick
+constexpr double kSomeMessages = 2.5e6;  // largest number of messages for FollowedStep, which takes a tenth of the time
 
 }  // namespace
 
@@ -43,7 +48,7 @@ struct StepsByFlow::KnownTiming {
   const Parts parts;
   FlowCollectives collectives;
   FlowOverlaps overlaps;
-  bool all_enter = false;  ///< true: ranks may enter collectives late; false: this is refused
+  bool all_enter = false;  ///< true: ranks may enter collectives late; false: late ranks lead to a refusal
 };
 
 StepsByFlow::StepsByFlow(const Nodes& nodes, Interconnect& network, bool closed_form, bool quick)
@@ -59,7 +64,7 @@ Refused StepsByFlow::time(const collectives::RankLayout& layout, const schedule:
   FlowStepRequest request = request_of(nodes_, slowdown);
   if (Refused refused = choose(request, result)) return refused;
   if (recorder == nullptr) return {};
-  // The timeline shows the step with the chosen treatment.
+  // Records the timeline with the chosen treatment.
   request.recorder = recorder;
   const double wrong_by = result.wrong_by;
   const double shared_wrong_by = result.shared_wrong_by;
@@ -100,9 +105,9 @@ bool StepsByFlow::is_large(const schedule::Schedule& schedule) {
          kLarge;
 }
 
-/// Estimates the doubt about shared links. The rule for two collectives is that both send all the time and share a link
-/// by their messages on it. In fact a collective that waits between its messages may be delayed less, or by each
-/// message of the other.
+/// Estimates the doubt about shared links. The rule for two collectives assumes that both send all the time and share a
+/// link by their messages on it. In fact a collective that waits between its messages may be delayed less, or delayed
+/// by each message of the other.
 Refused StepsByFlow::doubt_sharing(FlowStepRequest& request, FlowStep& result) {
   double most = 0;
   for (const SharedLinks sharing : {SharedLinks::least, SharedLinks::most}) {
@@ -116,8 +121,8 @@ Refused StepsByFlow::doubt_sharing(FlowStepRequest& request, FlowStep& result) {
   return {};
 }
 
-/// Times the step again with the occurrences found, if collectives delay one another by too much, until two times
-/// agree.
+/// Times the step again with the occurrences found, until two times agree, if collectives delay one another by too
+/// much.
 Refused StepsByFlow::settle_overlaps(FlowStepRequest& request, FlowStep& result) {
   const int times = is_large(request.schedule) ? kLargeAgain : kMostAgain;
   double most = quick_ || times == kLargeAgain ? kSaidOfLarge : kSaid;

@@ -9,17 +9,17 @@
 
 namespace dadsim::sim {
 
-/// Times schedules by flow, one after the other (step_by_flow). Reuses results as long as the same schedule follows.
+/// Times schedules by flow, one after the other (step_by_flow), and reuses results while the schedule stays the same.
 class StepsByFlow {
  public:
-  /// `quick`: refuses collectives that need a date for each of many ranks.
+  /// `quick`: refuses collectives that need an individual date for each of many ranks.
   StepsByFlow(const Nodes& nodes, Interconnect& network, bool closed_form, bool quick = false);
   ~StepsByFlow();
   StepsByFlow(const StepsByFlow&) = delete;
   StepsByFlow& operator=(const StepsByFlow&) = delete;
 
-  /// Times a schedule. `slowdown`: per host, multiplies the seconds of computations; empty: 1. `recorder`, if any,
-  /// records the step, except for links. `schedule` must exist until another is timed.
+  /// Times a schedule. `slowdown`: per host, multiplies the seconds of computations; empty: 1. `recorder`, if not null,
+  /// records the step, except for links. `schedule` must exist until another one is timed.
   [[nodiscard]] Refused time(const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                              const std::vector<double>& slowdown, FlowStep& result,
                              TimelineRecorder* recorder = nullptr);

@@ -8,12 +8,12 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr std::size_t kMostWorkers = 64;         // workers in a timeline; more do not fit on a screen
-constexpr std::size_t kMostLinkTracks = 256;     // links in a timeline, at most
-constexpr std::size_t kMostEntries = 4'000'000;  // nodes × tasks that are kept until the last worker is known
-constexpr double kShareOfLinks = 0.25;           // share of the spans that links get
+constexpr std::size_t kMostWorkers = 64;         // largest number of workers in a timeline; more do not fit on a screen
+constexpr std::size_t kMostLinkTracks = 256;     // largest number of links in a timeline
+constexpr std::size_t kMostEntries = 4'000'000;  // largest nodes × tasks of which all nodes are recorded at first
+constexpr double kShareOfLinks = 0.25;           // share of the spans reserved for links
 
-/// Returns `count` of 0 … all−1, evenly spaced, with the first and the last.
+/// Returns `count` of the numbers 0 … all−1, evenly spaced, including the first and the last.
 std::vector<std::size_t> evenly(std::size_t count, std::size_t all) {
   std::vector<std::size_t> chosen;
   count = std::min(count, all);
@@ -42,7 +42,7 @@ TimelineRecorder::TimelineRecorder(const Nodes& nodes, const schedule::Schedule&
 void TimelineRecorder::add(std::size_t node, std::size_t task, double begin, double end, std::size_t track) {
   if (!keeps_[node]) return;
   std::vector<RecordedEntry>& entries = streams_[node].entries[track];
-  // A message begins after earlier messages in its direction.
+  // Begins a message after earlier messages in its direction.
   if (!entries.empty()) begin = std::max(begin, entries.back().end);
   if (end > begin) entries.push_back({static_cast<std::int32_t>(task), begin, end});
 }
@@ -98,7 +98,8 @@ std::vector<std::size_t> TimelineRecorder::workers_to_show() const {
   std::vector<std::size_t> chosen = evenly(std::min(kMostWorkers, fit), schedule_.workers);
   std::erase_if(chosen, [this](std::size_t worker) { return !keeps_[worker]; });
   if (keeps_[last_] && std::ranges::count(chosen, last_) == 0) {
-    // The last worker replaces its nearest neighbour, unless that neighbour is the first or last one.
+    // Replaces the last worker's nearest neighbour by the last worker, unless that neighbour is the first or the last
+    // of all.
     if (chosen.size() >= std::min(kMostWorkers, fit)) {
       const auto nearest = std::ranges::min_element(chosen, {}, [&](std::size_t worker) {
         const std::size_t apart = worker > last_ ? worker - last_ : last_ - worker;
@@ -145,7 +146,7 @@ step::Timeline TimelineRecorder::timeline(const Interconnect& network, const std
       ++timeline.cut;
       return;
     }
-    // The last worker's last span may end slightly later than the step because of rounding.
+    // Cuts the last worker's last span, which may end slightly after the step because of rounding.
     const bool cut = end > seconds_ * (1 + 1e-9);
     timeline.cut += cut ? 1 : 0;
     timeline.spans.push_back({static_cast<std::int32_t>(timeline.tracks.size()) - 1, static_cast<std::int32_t>(label),

@@ -13,10 +13,10 @@
 
 namespace dadsim::sim {
 
-/// Records the events of one step without changing it. Dates are on the clock of the simulation.
+/// Records the events of one step without affecting it. Dates are on the clock of the simulation.
 class TimelineRecorder {
  public:
-  /// `begin`: date at which the step begins. `most_spans`: spans of its timeline at most, roughly.
+  /// `begin`: date at which the step begins, seconds. `most_spans`: approximate maximum of spans in its timeline.
   TimelineRecorder(const Nodes& nodes, const schedule::Schedule& schedule, double begin, std::size_t most_spans);
 
   /// Records a computation or a wait of a node. `node`: number in the schedule, workers first, then the aggregator.
@@ -61,7 +61,7 @@ class TimelineRecorder {
   double seconds_ = 0;
   std::size_t last_ = 0;
   std::size_t most_spans_;
-  std::vector<bool> keeps_;  ///< true: the node is kept, per node
+  std::vector<bool> keeps_;  ///< per node, whether it is recorded
   std::vector<Streams> streams_;
   LinkTrace links_;
 };

@@ -44,9 +44,8 @@ using world::Event;
 using world::Node;
 using world::Work;
 
-/// Times collectives of some nodes of a cluster, each as if its nodes were alone on the network as it begins, by the
-/// simulation that times single collectives (time_collectives). Equal ones are timed once; the first of the same nodes
-/// is on cold connections.
+/// Times collectives of some nodes of a cluster by time_collectives, each as if its nodes were alone on the network at
+/// its beginning. Equal collectives are timed once. For a set of nodes, the first collective is on cold connections.
 class NodeCollectives {
  public:
   explicit NodeCollectives(const Cluster& cluster) : cluster_(cluster) {}
@@ -58,8 +57,8 @@ class NodeCollectives {
   TimedCollective time(const world::Collective& what);
   /// Adds the messages and the loads of links of all calls of time(), in a run of `seconds`.
   void add_use(double seconds, step::NetworkUse& use) const;
-  /// Returns whether a link that fits `pattern` is on a route between two of the nodes. Of very many nodes every link
-  /// is.
+  /// Returns whether a link that fits `pattern` is on a route between two of the nodes. With very many nodes, every
+  /// link counts as such.
   bool cross(const std::vector<world::Node>& nodes, const std::string& pattern);
 
  private:
@@ -134,7 +133,7 @@ void NodeCollectives::add_use(double seconds, step::NetworkUse& use) const {
 }
 
 bool NodeCollectives::cross(const std::vector<Node>& nodes, const std::string& pattern) {
-  constexpr std::size_t kMostNodes = 100;  // nodes up to which their routes are looked up
+  constexpr std::size_t kMostNodes = 100;  // largest number of nodes whose routes are looked up
   if (nodes.size() > kMostNodes) return true;
   const auto [known, added] = links_.try_emplace(nodes);
   if (added) {
@@ -143,8 +142,8 @@ bool NodeCollectives::cross(const std::vector<Node>& nodes, const std::string& p
   return std::ranges::any_of(known->second, [&](const std::string& name) { return fits(pattern, name); });
 }
 
-/// Orders of the parent to the World: the first byte of each order in a message. Orders come in batches. The child
-/// carries out a batch, simulates until an event occurs, and answers with the events.
+/// Orders of the parent to the World: the first byte of each order in a message. Orders are sent in batches. The child
+/// executes a batch, simulates until an event occurs, and answers with the events.
 enum class Order : std::uint8_t {
   compute,  ///< followed by activity, node, seconds
   send,     ///< followed by activity, from, to, bytes
@@ -166,11 +165,11 @@ enum class OrderAnswer : std::uint8_t {
 };
 constexpr OrderAnswer last_of(OrderAnswer /*type*/) { return OrderAnswer::failure; }
 
-/// Returns whether LinkSharing should share the links instead of SimGrid, with equal results. That is correct if all
-/// lines are TCP, nothing varies and nothing else is carried. It pays in a federation of very many sites, since SimGrid
-/// examines all transfers whenever one begins or ends.
+/// Returns whether LinkSharing should share the links instead of SimGrid. Results are equal if all lines are TCP,
+/// nothing varies and there is no other traffic. LinkSharing is faster for a federation of very many sites, since
+/// SimGrid examines all transfers whenever one begins or ends.
 bool is_large_federation(const Cluster& cluster, const Interconnect& network) {
-  constexpr std::size_t kMany = 256;  // nodes of a large federation
+  constexpr std::size_t kMany = 256;  // least nodes of a federation that counts as large
   if (cluster.hosts.size() < kMany || network.varies() || !cluster.platform.background.empty()) return false;
   const auto* federation = std::get_if<spec::FederationSpec>(&cluster.platform.what);
   if (federation == nullptr) return false;
@@ -181,7 +180,7 @@ bool is_large_federation(const Cluster& cluster, const Interconnect& network) {
   return is_tcp(federation->hub_up) && is_tcp(federation->hub_down) && std::ranges::all_of(federation->sites, are_tcp);
 }
 
-/// Serves a SimulatedWorld in the child: carries out orders until the last.
+/// Serves a SimulatedWorld in the child: executes orders until the last.
 void serve_world(const Cluster& cluster, const MessageSink& sink, const MessageSource& source);
 
 using simgrid::kernel::timer::Timer;
@@ -241,19 +240,19 @@ class WorldServer {
 
  private:
   struct OrderUnderway {
-    Node from = -1, to = -1;  ///< nodes; equal for a computation, −1 for a timer
+    Node from = -1, to = -1;  ///< nodes of the activity; equal for a computation, −1 for a timer
     bool message = false;
     Timer* timer = nullptr;  ///< timer that ends the activity
-    sg4::ActorPtr actor{};   ///< actor that computes, where speeds change over time
+    sg4::ActorPtr actor{};   ///< actor that computes, if speeds change over time
   };
-  /// An actor that sends from a host. SimGrid takes the host of the actor that puts a message as the message's sender.
+  /// An actor that sends from a host. SimGrid takes the host of the actor that puts a message as its sender.
   struct Sender {
-    sg4::SemaphorePtr wake;  ///< null until the sender is needed
+    sg4::SemaphorePtr wake;  ///< null until first used
     std::vector<Message> waiting;
     Outbox outbox;
   };
 
-  /// Carries out a batch of orders. Returns false after the last.
+  /// Executes a batch of orders. Returns false after the last.
   bool carry_out(const std::string& batch) {
     WireReader order(batch);
     std::uint64_t count = 0;
@@ -432,7 +431,7 @@ class WorldServer {
     if (one.message && one.timer == nullptr) reset(one.from, one.to);
   }
 
-  /// Resets a connection: its messages fail, also those that have left and not yet arrived.
+  /// Resets a connection: its messages fail, including those in flight.
   void reset(Node from, Node to) {
     const bool fewer_there = at_node_[index(to)].size() < at_node_[index(from)].size();
     const std::set<Activity>& some = at_node_[index(fewer_there ? to : from)];
@@ -441,7 +440,7 @@ class WorldServer {
       const OrderUnderway& one = underway_.at(activity);
       return one.message && one.from == from && one.to == to;
     });
-    // All messages fail first, because other actors act while the connection is cut off.
+    // Makes all messages fail first, because other actors act while the connection is cut off.
     for (const Activity activity : lost) cut_off(activity);
     connections_.reset(from, to);
   }
@@ -524,9 +523,9 @@ class WorldServer {
   std::vector<bool> up_;
   std::set<std::string> links_down_;
   std::unordered_map<Activity, OrderUnderway> underway_;
-  std::vector<std::set<Activity>> at_node_;  ///< activities of each node: at, from or to it
+  std::vector<std::set<Activity>> at_node_;  ///< activities of each node: at the node, from it or to it
   std::vector<Sender> senders_;              ///< sender of each node
-  Outbox tcp_outbox_;                        ///< unused by connections over TCP
+  Outbox tcp_outbox_;                        ///< passed to TCP connections, which do not use it
   std::vector<Event> events_;
   bool waits_ = false;
   bool answered_ = false;  ///< true: the batch has been answered
@@ -544,7 +543,7 @@ void serve_world(const Cluster& cluster, const MessageSink& sink, const MessageS
   });
 }
 
-/// Seconds of the nodes' computations.
+/// Seconds of the nodes' computations, by device.
 class NodeSpeeds {
  public:
   explicit NodeSpeeds(const Cluster& cluster)
@@ -564,7 +563,7 @@ class NodeSpeeds {
   std::size_t nodes() const { return slowdown_.size(); }
 
  private:
-  /// Adds a node's device. Each kind is computed and stored once, because there may be 100,000 devices.
+  /// Adds a node's device. Each kind of device is computed and stored once, because there may be 100,000 devices.
   void add(const spec::DeviceSpec& device) {
     auto kind = std::ranges::find(kinds_, device.name, &spec::DeviceSpec::name);
     if (kind == kinds_.end()) {
@@ -581,7 +580,7 @@ class NodeSpeeds {
     const auto [position, added] =
         known_.try_emplace({piece.schedule.get(), kind, piece.entry, piece.first, piece.behind}, 0.0);
     if (!added) return position->second;
-    kept_.push_back(piece.schedule);  // keeps the schedule, so that no other schedule gets its address
+    kept_.push_back(piece.schedule);  // keeps the schedule alive, so that no other schedule gets its address
     for (std::size_t i = piece.first; i < piece.behind; ++i) {
       const auto* task = std::get_if<schedule::ComputeTask>(&piece.schedule->tasks.at(i).what);
       if (task == nullptr || task->who != piece.who) continue;
@@ -590,7 +589,7 @@ class NodeSpeeds {
     return position->second;
   }
 
-  /// Returns the mean slowdown over the work's steps, each of which has a factor of its own.
+  /// Returns the mean slowdown over the work's steps, each of which has a separate factor.
   double mean_slowdown(Node node, const Work& work) const {
     const std::int64_t first = std::max<std::int64_t>(0, work.step);
     double sum = 0;
@@ -643,7 +642,7 @@ class ServedWorld final : public SimulatedWorld {
     return last_;
   }
   void cancel(Activity activity) override {
-    // Events already reported may be queued here.
+    // Drops events of the activity that have already been reported.
     std::erase_if(events_, [&](const Event& event) { return event.activity == activity; });
     orders_ << Order::cancel << activity;
     ++ordered_;
@@ -751,7 +750,7 @@ class ServedWorld final : public SimulatedWorld {
     const std::string answer = receive();
     WireReader message(answer);
     static_cast<void>(message.read<OrderAnswer>());
-    static_cast<void>(message.read<double>());  // skips the clock
+    static_cast<void>(message.read<double>());  // skips the clock value
     for (const Event& event : message.read<std::vector<Event>>()) events_.push_back(event);
   }
 
@@ -760,7 +759,8 @@ class ServedWorld final : public SimulatedWorld {
     std::string failure;
     if (answer) {
       WireReader message(*answer), of_cluster(*answer);
-      // Loading the cluster reports errors as the timing child does, with a number that no answer has.
+      // Reads errors of loading the cluster, which have the form of the timing child's: their topic is a number that no
+      // answer has.
       if (of_cluster.read<TimingTopic>() == TimingTopic::failure) {
         of_cluster >> failure;
       } else if (message.read<OrderAnswer>() == OrderAnswer::failure) {
@@ -777,14 +777,14 @@ class ServedWorld final : public SimulatedWorld {
 
   NodeSpeeds speeds_;
   NodeCollectives collectives_;
-  std::map<Activity, std::vector<Node>> among_;  ///< nodes of the collectives under way
+  std::map<Activity, std::vector<Node>> among_;  ///< nodes of the collectives in progress
   std::set<std::string> links_down_;             ///< names or patterns of the links that are down
   std::vector<bool> up_;
   ChildProcess child_;
   WireWriter orders_;
   std::uint64_t ordered_ = 0;
   Activity last_ = 0;
-  std::int64_t underway_ = 0;  ///< number of activities whose event has not been taken
+  std::int64_t underway_ = 0;  ///< number of activities whose event has not been returned
   std::int64_t reported_ = 0;  ///< number of changes of hosts, each of which has one event
   std::deque<Event> events_;   ///< received events
   double now_ = 0;
