@@ -26,7 +26,7 @@ std::optional<models::Network> network_of(const RunFacts& facts) {
   try {
     return models::Network(facts.sample, *facts.model, facts.seed);
   } catch (const spec::ModelMistake&) {
-    return std::nullopt;  // layers that do not fit are reported by the reader
+    return std::nullopt;  // the reader reports layers that do not fit
   }
 }
 
@@ -42,7 +42,7 @@ bool leaves_out(const RetainedRank& retained, const step::Scope& scope) {
   return retained.most.evaluate(scope) < retained.all.evaluate(scope);
 }
 
-/// Returns whether the run's parameters are those under which the algorithm is lossless.
+/// Returns whether the run's parameters are those that make the algorithm lossless.
 bool is_lossless(const MethodInfo& info, const spec::RunSpec& run) {
   return std::ranges::all_of(info.lossless, [&](const auto& parameter) {
     const auto set = run.parameters.find(parameter.first);

@@ -18,8 +18,8 @@ std::vector<float> factors_of(const Attendance::Present& present, const std::vec
   std::vector<float> factors;
   for (std::size_t i = 0; i < present.sites.size(); ++i) {
     const double worth_here = worth_of(static_cast<std::size_t>(present.sites[i]));
-    // The worths of all sites add up to their rows except for rounding of batches: with all sites present nothing is
-    // scaled.
+    // Leaves factors as they are if all sites are present: worths already make the parts add up to all rows, except for
+    // rounding of batches.
     const bool everyone = present.sites.size() == rows.size();
     const double factor = !present.chances.empty() ? worth_here * there / (all * present.chances[i])
                           : everyone               ? worth_here

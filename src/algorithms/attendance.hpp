@@ -7,33 +7,34 @@
 
 namespace dadsim::algorithms {
 
-/// Participants of one step, in a run where sites may miss steps.
+/// Participants of one step, for runs in which sites may miss steps.
 struct Attendees {
-  std::vector<std::int32_t> sites;  ///< numbers among all sites, ascending; at least one
+  std::vector<std::int32_t> sites;  ///< numbers of the participants among all sites, ascending; at least one
   std::size_t all = 0;              ///< number of sites of the run
-  /// Factor on the part of each of `sites` in a sum over sites; empty: 1. Not used by sites that step independently.
+  /// Factor on each participant's part of a sum over sites; empty: 1. Not used by sites that step independently.
   std::vector<float> factors;
 };
 
-/// Decides before every step which sites take part, and receives the step's record afterwards: its content determines
-/// its duration, and so who is present for the next one.
+/// Decides before every step which sites take part. Receives the record of the step afterwards, since its duration
+/// determines who is present in the next step.
 class Attendance {
  public:
   virtual ~Attendance() = default;
   struct Present {
-    std::vector<std::int32_t> sites;  ///< ascending; at least one of them has rows. Empty: training ends
-    /// Probability that each of `sites` is present; empty: contributions are not weighted by it
+    std::vector<std::int32_t> sites;  ///< numbers of the sites, ascending; at least one of them has rows. Empty:
+                                      ///< training ends
+    /// Probability that each of `sites` is present; empty: contributions are not weighted by probability.
     std::vector<double> chances;
   };
-  /// Returns who takes part in `step`. `rows`: batch rows per site. The caller asks for steps in order.
+  /// Returns the participants of `step`. `rows`: batch rows per site. The caller asks for steps in order.
   virtual Present next(std::int64_t step, const std::vector<std::int64_t>& rows) = 0;
-  /// Called after the last step of `so_far` was taken.
+  /// Receives the trajectory after its last step was carried out.
   virtual void took(const step::Trajectory& so_far) = 0;
-  /// Returns the number of steps that each site has begun, including those without a result: their messages may have
-  /// been observed. Empty: all sites have begun all steps taken.
+  /// Returns the number of steps that each site has begun. Steps without a result count, since their messages may have
+  /// been observed. Empty: all sites have begun all steps carried out.
   virtual std::vector<std::int64_t> begun() const { return {}; }
-  /// Ends the run once a site has begun this many steps, including those without a result: its privacy budget ends
-  /// there.
+  /// Ends the run once a site has begun this many steps, including those without a result, because its privacy budget
+  /// is spent then.
   virtual void limit_begun(std::int64_t /*most*/) {}
 };
 

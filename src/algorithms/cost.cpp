@@ -77,8 +77,8 @@ step::Work only_where(const step::Expression& condition, const step::Work& work)
 
 namespace {
 
-/// Work of Newton–Schulz (models::orthogonalised()) for each matrix of a layer; experts have one each. With s × l the
-/// matrix lying on its side: X Xᵀ, A² and the product with X.
+/// Work of Newton–Schulz (models::orthogonalised()) for each matrix of a layer, or of each expert: X Xᵀ, A² and the
+/// product with X. X is s × l, with s the shorter side.
 step::Work newton_schulz() {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as they are derived
   const step::Expression s = min({in(), out()});

@@ -94,7 +94,7 @@ Attendees attendees_of(Attendance& attendance, std::int64_t step, const Batch& b
   return {std::move(present.sites), batch.size(), std::move(factors)};
 }
 
-/// Evaluates networks and returns the mean. `own_weights`: they belong to sites that exchange their weights.
+/// Evaluates networks and returns the mean. `own_weights`: the networks belong to sites that exchange their weights.
 step::Evaluation evaluate_all(std::int64_t step, const std::vector<const models::Network*>& networks, bool own_weights,
                               const models::Samples& test) {
   step::Evaluation mean{.step = step};
@@ -111,7 +111,7 @@ step::Evaluation evaluate_all(std::int64_t step, const std::vector<const models:
   return mean;
 }
 
-/// Observes the messages of a run's learners from now on. `takes_over`: only a few of its steps are carried out.
+/// Observes the messages of a run's learners from now on. `takes_over`: few of the run's steps are carried out.
 std::unique_ptr<ExchangeLeak> meter_leak(const spec::RunSpec& run, const LearningProblem& problem, Learners& learners,
                                          std::int64_t steps, bool takes_over) {
   const MethodInfo& info = algorithm_registry().at(run.algorithm);
@@ -162,7 +162,7 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
     return evaluate_all(done, networks, learners->own_weights(), problem.data.test);
   };
   trajectory.curve.push_back(evaluated(0, learners->networks()));
-  // A given interval is kept; once per epoch is too coarse near a target.
+  // Adds evaluations near a target if no interval is given, since once per epoch is too coarse.
   std::optional<RecentWeights> between;
   if (training.evaluate_every == 0) {
     std::vector<double> ahead = training.targets();
@@ -176,7 +176,8 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
     const Batch batch = batches.next();
     std::optional<Attendees> attendees;
     if (attendance != nullptr) attendees = attendees_of(*attendance, step, batch, worth);
-    if (step == observer.most_steps || (attendees && attendees->sites.empty())) {  // no site takes another step
+    if (step == observer.most_steps || (attendees && attendees->sites.empty())) {  // the limit is reached, or no site
+                                                                                   // takes another step
       if (trajectory.curve.back().step < step) trajectory.curve.push_back(evaluated(step, learners->networks()));
       ranks.close(static_cast<std::int32_t>((step + trajectory.steps_per_epoch - 1) / trajectory.steps_per_epoch),
                   trajectory.ranks);
@@ -240,7 +241,7 @@ step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& 
     std::int32_t stored = 0;
     std::int64_t step = 0;
   };
-  std::map<std::vector<std::size_t>, KnownStep> known;  // by the sizes of the batches
+  std::map<std::vector<std::size_t>, KnownStep> known;  // key: sizes of the batches
   for (std::int64_t step = 0; step < steps; ++step) {
     const Batch batch = batches.next();
     std::vector<std::size_t> sizes;

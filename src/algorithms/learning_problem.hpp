@@ -8,7 +8,7 @@
 
 namespace dadsim::algorithms {
 
-/// The learning problem; the same for every run of a scenario.
+/// Learning problem, the same for every run of a scenario.
 struct LearningProblem {
   const models::Dataset& data;
   const models::Partition& partition;  ///< one entry per worker

@@ -54,7 +54,7 @@ void RecentWeights::add_to(std::vector<step::Evaluation>& curve, step::Evaluatio
   };
   for (const double target : ahead_) {
     if (!(reached.accuracy >= target)) continue;
-    // The target is not met before `low`, and met from `high` on, among the evaluated copies.
+    // Finds the first copy that meets the target: copies before `low` do not, and copies from `high` on do.
     std::size_t low = 0;
     std::size_t high = kept_.size();
     while (low < high) {

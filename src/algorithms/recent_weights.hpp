@@ -9,8 +9,8 @@
 
 namespace dadsim::algorithms {
 
-/// Copies of the weights between two evaluations, as long as a target has not been met. If the later evaluation meets
-/// it, a binary search among the copies finds the step that did, to a sixteenth of the interval.
+/// Copies of the weights between two evaluations, kept while a target has not been met. If the later evaluation meets
+/// the target, a binary search among the copies finds the step, to a sixteenth of the interval.
 class RecentWeights {
  public:
   using Networks = std::vector<const models::Network*>;
@@ -24,23 +24,24 @@ class RecentWeights {
   bool wants(std::int64_t done) const { return spacing_ > 0 && !ahead_.empty() && done % every_ % spacing_ == 0; }
   void keep(std::int64_t done, const Networks& networks);
 
-  /// Adds `reached`, which follows the last of `curve`. Before it come evaluations of kept weights, for every target
-  /// that `reached` is the first to meet.
+  /// Appends to `curve` the evaluation `reached`. If `reached` is the first to meet a target, evaluations of kept
+  /// weights are inserted before it.
   void add_to(std::vector<step::Evaluation>& curve, step::Evaluation reached, const Networks& networks,
               const Evaluate& evaluate);
 
-  /// Returns the most copies between two evaluations, each of `bytes`: 15, or as many as fit in 128 MiB.
+  /// Returns the largest number of copies between two evaluations, for copies of `bytes` bytes: 15, or as many as fit
+  /// in 128 MiB.
   static std::int64_t most_copies(double bytes);
 
  private:
   struct KeptWeights {
     std::int64_t step = 0;
-    std::vector<models::ParametersOf<float>> parameters;  ///< per network
+    std::vector<models::ParametersOf<float>> parameters;  ///< weights of each network
   };
 
-  std::vector<double> ahead_;  ///< targets that no evaluation has met
+  std::vector<double> ahead_;  ///< targets not yet met by an evaluation
   std::int64_t every_ = 1;
-  std::int64_t spacing_ = 0;  ///< steps between copies; 0: none are made
+  std::int64_t spacing_ = 0;  ///< steps between copies; 0: no copies
   std::vector<KeptWeights> kept_;
 };
 

@@ -9,7 +9,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Lets sites be groups of devices, except where each layer chooses what it shares by the timed network.
+/// Lets sites be groups of devices, unless the method offers several ways of sharing a layer.
 std::vector<SynchronousMethod> with_islands(std::vector<SynchronousMethod> methods) {
   for (SynchronousMethod& method : methods) {
     if (method.communicates() && method.statistics.empty()) method.parameters.emplace_back(spec::kIslands);

@@ -8,7 +8,7 @@ namespace dadsim::algorithms {
 /// Returns the algorithms, in the order of presentation.
 Registry<SynchronousMethod>& algorithm_registry();
 
-/// Returns the algorithm that others are compared with.
+/// Returns the baseline algorithm of comparisons.
 const SynchronousMethod& baseline();
 /// Returns the first algorithm with this kind of sharing.
 const SynchronousMethod& first_of(Sharing sharing);

@@ -72,8 +72,8 @@ SynchronousMethod dad_method() {
            .forgets = methods::kSendsRows,
            .check = faults_of_idle_tables,
            .exact = true,
-           // A and Δ of all sites, layer by layer until the second sweep. An upper bound with `separate`, which holds
-           // one layer at a time.
+           // Counts A and Δ of all sites in all layers until the second sweep. This is an upper bound with `separate`,
+           // which holds one layer at a time.
            .state =
                [](const spec::ParameterValues&) {
                  return estimate::AlgorithmState{step::extent::all_rows() * (step::extent::in() + step::extent::out())};

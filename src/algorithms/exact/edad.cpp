@@ -24,12 +24,12 @@ void Edad::run(TrainingStep& step) {
         out(), [&, l](std::size_t s) { return step.chained(l) ? models::ConstBlock(none) : step.delta(s, l); }, nullptr,
         1.0 - delta_follows()};
     shared[l] = step.exchange().combine({rows(), {inputs, deltas}}, concatenation());
-    // Sites need no backward pass of their own if every lower Δ can be recomputed and nothing else is learned there.
+    // Skips the sites' own backward pass if every lower Δ can be recomputed and no other parameters learn there.
     step.backpropagate_where_needed(l);
   });
 
-  models::Matrix delta;  // Δ̂ of the current layer; until it is multiplied by φ', the gradient of this layer's outputs
-  const models::Matrix* above = nullptr;  // the inputs of the layer above: this layer's outputs
+  models::Matrix delta;  // Δ̂ of the current layer; before the product with φ', the gradient of the layer's outputs
+  const models::Matrix* above = nullptr;  // outputs of this layer, which are the inputs of the layer above
   step.backward([&](std::size_t l) {
     Rows& received = shared[l].wait();
     const models::Matrix& input = received[0];
@@ -65,7 +65,7 @@ SynchronousMethod edad_method() {
            .family = "exact",
            .forgets = methods::kSendsRows,
            .exact = true,
-           // A of all sites; the Δ̂ of one layer at a time is neglected.
+           // Counts A of all sites, and neglects Δ̂, which exists for one layer at a time.
            .state =
                [](const spec::ParameterValues&) {
                  return estimate::AlgorithmState{step::extent::all_rows() * step::extent::in()};
@@ -82,7 +82,7 @@ SynchronousMethod edad_method() {
                                   "in dAD",
                                   fmt::join(names, ", "));
                },
-           // The network decides which deltas can be recomputed.
+           // Counts the deltas that the timed network allows to recompute.
            .remark_on_timed =
                [](const spec::ModelShape& timed) {
                  return fmt::format(

@@ -12,9 +12,8 @@ namespace dadsim::algorithms {
 /// Exact; about half of dAD's volume, for one more backward sweep over all rows. If φ' does not follow from φ (GELU), Z
 /// is recomputed from the shared activations and charged as well.
 ///
-/// Δ_l can be recomputed only if layer l is dense and only its activation lies between layers l and l+1 (no norm,
-/// attention, recurrence, pooling, sum or dropout). The Δ of the other layers are shared as in dAD; the result names
-/// them.
+/// Recomputes Δ_l only if layer l is dense and only its activation lies between layers l and l+1 (no norm, attention,
+/// recurrence, pooling, sum or dropout). The Δ of other layers are shared as in dAD; the result names these layers.
 class Edad final : public Algorithm {
  public:
   static constexpr const char* kName = "edad";

@@ -52,7 +52,7 @@ void share_whole_model(TrainingStep& step) {
   });
 }
 
-/// Compresses each matrix and each bias vector separately; all travel together.
+/// Compresses each matrix and each bias vector separately; all are sent together.
 void share_tensors(TrainingStep& step) {
   std::vector<TrainingStep::GradientOfSite> gradients(step.matrices());
   step.forward();

@@ -4,8 +4,8 @@
 
 namespace dadsim::algorithms {
 
-/// Distributed SGD (dSGD, data parallelism): every site forms G_s = Δ_sᵀ A_s and all apply Σ_s G_s. A layer's gradient
-/// is sent as soon as it is formed, while the layers below it are still being computed.
+/// Distributed SGD (dSGD, data parallelism): every site forms G_s = Δ_sᵀ A_s, and all sites apply Σ_s G_s. A layer's
+/// gradient is sent as soon as it is formed, while lower layers still compute.
 class GradientSharing final : public Algorithm {
  public:
   static constexpr const char* kName = "gradient-sharing";

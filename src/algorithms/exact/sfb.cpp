@@ -41,7 +41,7 @@ class SufficientFactorBroadcasting final : public Algorithm {
  private:
   /// Returns, per matrix, whether a sample's gradient has rank one.
   static std::vector<bool> layers_with_factors(const TrainingStep& step) {
-    std::vector<std::int64_t> rows;  // per matrix in the order of the network
+    std::vector<std::int64_t> rows;  // rows per sample, per matrix in the order of the network
     for (const spec::LayerShape& layer : step.network().shape().layers) {
       if (layer.has_matrix()) rows.push_back(layer.rows_per_sample);
     }
@@ -67,7 +67,7 @@ SynchronousMethod sfb_method() {
            .family = "exact",
            .forgets = methods::kSendsRows,
            .exact = true,
-           // Factors of all samples until the second sweep; of layers that sum gradients less is kept.
+           // Counts the factors of all samples until the second sweep; layers that sum gradients keep less.
            .state =
                [](const spec::ParameterValues&) {
                  return estimate::AlgorithmState{step::extent::all_rows() * (step::extent::in() + step::extent::out())};

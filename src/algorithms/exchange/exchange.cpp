@@ -36,7 +36,8 @@ std::string in_words(const Segments& segments) {
 }
 
 /// Throws std::logic_error unless the symbolic sizes evaluate to the message's segments: the same element types in the
-/// same order, with the same counts. Neither its length nor its size in a 16-bit run can be invented.
+/// same order, with the same counts. So no algorithm can record a length that differs from its message, in a 16-bit run
+/// either.
 void check_message(const std::vector<step::Payload>& said, const step::Scope& scope, const compress::Message& message) {
   Segments expected, actual;
   for (const step::Payload& payload : said) append(expected, payload.type, payload.elements.evaluate(scope));
@@ -96,7 +97,7 @@ void Exchange::charge_codes(step::Phase phase, step::Role who, const Contributio
   step::Work work;
   for (const Contribution::Part& part : own.parts) {
     if (!part.codes) continue;
-    // Each code is shifted to its place, or from it.
+    // Counts a shift per code, to its place in the message or from it.
     work.flops += rows * part.width;
     work.bytes_moved += (sizeof(std::uint32_t) + part.bits / 8.0) * rows * part.width;
     work.launches = 1.0;
@@ -187,7 +188,7 @@ std::vector<compress::Message> Exchange::encode_all(const Contribution& own, Par
 Rows Exchange::receive_all(const Contribution& own, const PartsOnWire& parts,
                            const std::vector<compress::Message>& messages) {
   Rows all{step::extent::over_workers(own.rows), {}, {}};
-  // Received rows of each part so far.
+  // Received rows per part so far.
   std::vector<Eigen::Index> at(own.parts.size(), 0);
   for (const Contribution::Part& part : own.parts) {
     if (part.whole) all.whole.emplace_back();
@@ -247,7 +248,7 @@ Rows Exchange::hand_back(const Rows& result, const Contribution& like, PartsOnWi
       if (parts[i].slot) parts[i].slot = recorder_.add_slot({0});
       continue;
     }
-    parts[i].matrix = wire_.begin_matrix(recorder_.layer());  // the result has another shape: a number of its own
+    parts[i].matrix = wire_.begin_matrix(recorder_.layer());  // a new number, because the result has another shape
     const std::int64_t kept = wire_.encode(numbers, -1, parts[i].matrix, encoder);
     if (parts[i].slot) parts[i].slot = recorder_.add_slot({compress::share_of(kept, numbers.size())});
   }
@@ -275,7 +276,7 @@ Pending<Rows> Exchange::combine(const Contribution& own, Combination how) {
   PartsOnWire parts;
   const std::vector<compress::Message> messages = encode_all(own, parts);
   const Payloads said = payloads_of(own, own.rows, parts);
-  step::KnownSums sums;  // sums over all sites, computed once instead of for each site's message
+  step::KnownSums sums;  // sums over all sites, evaluated once instead of for each site's message
   for (std::size_t site = 0; site < sites(); ++site) {
     check_message(said, {&layer(), &recorder_.sizes(), static_cast<std::int32_t>(site), &sums}, messages[site]);
     uplink_bytes_[site] += static_cast<double>(messages[site].size());
@@ -385,8 +386,8 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
   using Part = NeighbourMessage::Part;
   const bool beside = recorder_.over() == step::Over::other_layers;
   const spec::LayerShape rest = beside_matrices(shape_);
-  // A compressor that adapts is left out if each neighbour gets a message of its own: the recorded amount is one number
-  // per site, which cannot describe several messages.
+  // Sends parts uncompressed if an adaptive compressor would encode one message per neighbour: the recorded amount is
+  // one number per site, and cannot describe several messages.
   const auto plain = [&](const Part& part) {
     return beside || part.as_it_is || (!message.same_for_all && wire_.adapts());
   };
@@ -429,8 +430,8 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
     }
   };
 
-  // Messages come first: an adaptive compressor knows the kept amount only after encoding.
-  std::vector<std::vector<compress::Message>> messages(sites());  // one, or one per neighbour
+  // Encodes messages first, because an adaptive compressor knows the kept amount only after encoding.
+  std::vector<std::vector<compress::Message>> messages(sites());  // messages per site: one, or one per neighbour
   std::size_t most_sent = 0;
   for (std::size_t site = 0; site < sites(); ++site) {
     const auto& to = graph->to.at(site);
@@ -493,7 +494,7 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
 
 namespace {
 
-/// Returns the work of summing `elements` per worker.
+/// Returns the work of summing `elements` numbers of each of `workers` workers.
 step::Work add(const step::Expression& elements, double workers) {
   return {.flops = workers * elements, .bytes_moved = cost::kFloatBytes * (workers + 1.0) * elements, .launches = 1.0};
 }
@@ -645,7 +646,8 @@ Exchange::SentMatrix Exchange::sent(std::int32_t site, models::Matrix matrix, st
   compress::Decoder decoder(sent.message);
   wire_.decode(decoder, number, sent.arrived);
   sent.error = tap_.error_at(site, sent.arrived, matrix);
-  // The message's pointers into the matrix have been read; from here on only its length counts.
+  // Moves the matrix, although the message may point into it: the bytes have been decoded, and only the length is used
+  // from here on.
   if (memory != nullptr) memory->keep(std::move(matrix), sent.arrived);
   return sent;
 }
@@ -696,7 +698,7 @@ Exchange::EncodedSum Exchange::hand_over_encoded(
   }
   sum.serial = record(wire_.adds() ? step::CollectiveKind::all_reduce : step::CollectiveKind::all_gather, said);
   for (std::size_t p = 0; p < sum.of.size() && wire_.adds(); ++p) {
-    // Sums inside the network are rounded at every hop; here once, at the end.
+    // Rounds sums once, at the end; a sum inside the network rounds at every hop.
     if (sum.sums[p].size() == 0) continue;
     SentMatrix all = sent(-1, std::move(sum.sums[p]), sum.of[p].number, true);
     sum.sums[p] = std::move(all.arrived);
@@ -741,7 +743,8 @@ void Exchange::combine(EncodedSum& sum) {
     const Payloads of_part = payloads_of(part, part.down);
     hand_over(of_part, -1, back.message);
     said.insert(said.end(), of_part.begin(), of_part.end());
-    // If all sites encode in the same way, encoded messages are added directly: nothing more is lost or remembered.
+    // Charges no memory if all sites encode in the same way: encoded messages are then added directly, without further
+    // loss.
     if (wire_.remembers() && !wire_.adds()) {
       charge(step::Phase::encode, step::Role::aggregator,
              cost::only_where(part.present, wire_.compressor().memory_work(part.down)));
@@ -769,7 +772,7 @@ Exchange::Payloads Exchange::payloads_of(const Summand& part, const compress::Am
   return payloads;
 }
 
-/// Charges turning the messages of all sites into a sum: decoded into it, or decoded and then added.
+/// Charges the sum of all sites' messages: each is decoded into the sum, or decoded and then added.
 void Exchange::decode_and_add(step::Role who, const Summand& part) {
   if (const auto work = wire_.compressor().decode_into_sum_work(part.elements, part.all)) {
     charge(step::Phase::decode, who, cost::only_where(part.present, *work));

@@ -10,7 +10,7 @@
 
 namespace dadsim::algorithms {
 
-/// The layers of a network over which the groups of a step are numbered.
+/// Layers of a network, in the numbering that recorded groups of operations use.
 struct GroupedLayers {
   explicit GroupedLayers(const spec::ModelShape& shape) : all(spec::all_as_one(shape, true)) {
     for (std::size_t i = 0; i < shape.layers.size(); ++i) {
@@ -28,14 +28,15 @@ struct GroupedLayers {
     return *(recorder.over_embeddings() ? matrices : outer_products).at(static_cast<std::size_t>(index));
   }
 
-  /// Returns the relations of a layer; none for all layers as one.
+  /// Returns the relations of a layer; empty for all layers as one.
   spec::DeltaRelations deltas_of(const spec::LayerShape& layer) const {
     const auto found = deltas.find(&layer);
     return found == deltas.end() ? spec::DeltaRelations{} : found->second;
   }
 
-  std::vector<const spec::LayerShape*> outer_products, matrices;   ///< without and with embeddings
-  spec::LayerShape all;                                            ///< all layers, with tables, as one
+  std::vector<const spec::LayerShape*> outer_products, matrices;   ///< layers without embeddings; layers with
+                                                                   ///< embeddings
+  spec::LayerShape all;                                            ///< all layers, including tables, as one
   std::map<const spec::LayerShape*, spec::DeltaRelations> deltas;  ///< relations of the layers of the network
 };
 

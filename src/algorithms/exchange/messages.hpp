@@ -14,20 +14,20 @@
 
 namespace dadsim::algorithms {
 
-/// Message of a site to each of its neighbours: matrices, one after the other.
+/// Message of a site to each of its neighbours: matrices in sequence.
 struct NeighbourMessage {
   struct Part {
-    step::Expression elements;  ///< numbers of the matrix, in symbols
+    step::Expression elements;  ///< count of the matrix's numbers, in symbols
     /// Returns the matrix of `site` for `neighbour`; `neighbour` is ignored if all neighbours get the same.
     std::function<models::ConstBlock(std::size_t site, std::size_t neighbour)> of;
-    /// Whole numbers in place of `of`; never compressed.
+    /// Integers instead of the matrix `of`; never compressed.
     std::function<std::span<const std::int32_t>(std::size_t site, std::size_t neighbour)> whole = nullptr;
-    bool as_it_is = false;  ///< never compressed
+    bool as_it_is = false;  ///< the part is sent uncompressed
     /// 1 if the layer's message has this part, else 0 (and an empty matrix).
     step::Expression present = 1.0;
   };
   std::vector<Part> parts;
-  /// True: all neighbours get the same message, encoded once; false: each gets one of its own.
+  /// True: all neighbours get the same message, encoded once; false: each neighbour gets a separate message.
   bool same_for_all = true;
 };
 
@@ -35,28 +35,28 @@ struct NeighbourMessage {
 struct Arrived {
   std::int32_t sender = 0;
   std::vector<models::Matrix> parts;             ///< shaped like the sender's
-  std::vector<std::vector<std::int32_t>> whole;  ///< parts of whole numbers, in their order
+  std::vector<std::vector<std::int32_t>> whole;  ///< received integer parts, in their order
 };
 
 /// Received messages per site, in ascending order of the senders.
 using Arrivals = std::vector<std::vector<Arrived>>;
 
-/// Deviation per number of the noise added on purpose, which every receiver knows.
+/// Standard deviation per number of the noise added on purpose, which every receiver knows.
 struct AddedNoise {
   double of_site = 0;  ///< deviation in a site's message
   double of_all = 0;   ///< deviation in the result computed from all messages
 };
 
-/// Message of a site for one layer: matrices with equally many rows, next to each other.
+/// Message of a site for one layer: matrices with equally many rows, side by side.
 struct Contribution {
   struct Part {
     step::Expression width;                                  ///< columns, in symbols
     std::function<models::ConstBlock(std::size_t site)> of;  ///< rows × width
-    /// Whole numbers in place of `of`, never compressed; `width` is 1 then.
+    /// Integers instead of the matrix `of`, never compressed; `width` is then 1.
     std::function<std::span<const std::int32_t>(std::size_t site)> whole = nullptr;
     /// 1 if the layer's message has this part, else 0 (and a matrix without columns).
     step::Expression present = 1.0;
-    /// Codes in place of `of`: rows × width numbers of `bits` bits (1 … 32) each, never compressed.
+    /// Codes instead of the matrix `of`: rows × width numbers of `bits` bits (1 … 32) each, never compressed.
     std::function<std::span<const std::uint32_t>(std::size_t site)> codes = nullptr;
     int bits = 0;
 
@@ -65,7 +65,7 @@ struct Contribution {
   };
   step::Expression rows;  ///< rows of a site, in symbols
   std::vector<Part> parts;
-  /// True: the parts are values of entries of the layer's matrix, and the entries' positions, row by row.
+  /// True: the parts are values and positions of entries of the layer's matrix, row by row.
   bool entries = false;
   AddedNoise noise = {};
 };
@@ -74,14 +74,13 @@ struct Contribution {
 struct Rows {
   step::Expression rows;  ///< count of rows, in symbols
   std::vector<models::Matrix> parts;
-  std::vector<std::vector<std::int32_t>> whole;        ///< parts of whole numbers, in their order
-  std::vector<std::vector<std::uint32_t>> codes = {};  ///< parts of codes, likewise
+  std::vector<std::vector<std::int32_t>> whole;        ///< received integer parts, in their order
+  std::vector<std::vector<std::uint32_t>> codes = {};  ///< received parts of codes, in their order
 
   const models::Matrix& operator[](std::size_t part) const { return parts[part]; }
 };
 
-/// Function of the rows of all sites. It runs once at the aggregator, or at every peer, and is charged to those that
-/// run it.
+/// Function of the rows of all sites. The aggregator evaluates it once, or every peer does, and is charged for it.
 class Combination {
  public:
   template <class Make>

@@ -26,25 +26,25 @@ class Wire {
   bool adapts() const { return info_->adapts; }
   /// Returns whether an aggregator forwards messages instead of compressing the result it computes from them.
   bool forwards() const { return forwards_; }
-  /// Returns whether the compression error is zero-mean noise, drawn anew for each number, rather than omission by a
+  /// Returns whether the compression error is zero-mean noise, drawn for each number separately, and not omission by a
   /// rule.
   bool is_unbiased() const { return compresses() && unbiased_; }
-  /// Returns whether biases are sent uncompressed next to their matrix.
+  /// Returns whether biases are sent uncompressed, separately from their matrix.
   bool leaves_biases() const { return info_->leaves_biases; }
-  /// Returns the scope that is compressed as a unit; a layer without compression.
+  /// Returns the unit of compression; a layer if nothing is compressed.
   spec::CompressSpec::Scope scope() const { return compresses() ? scope_ : spec::CompressSpec::Scope::layer; }
   const compress::Compressor& compressor() const { return *compressor_; }
 
-  /// `sites`: the participants, by number among all; empty: all. Each site's memory stays its own, whoever else takes
-  /// part.
+  /// `sites`: numbers of the participants among all sites; empty: all. Each site keeps its own memory, with any
+  /// participants.
   void begin_step(std::uint32_t step, std::vector<std::int32_t> sites = {}) {
     step_ = step, message_ = 0;
     matrices_ = {};
     uncompressed_sums_ = {};
     sites_ = std::move(sites);
   }
-  /// Returns a number for the layer's next matrix (−1: of all layers). Its error memory is keyed by position in the
-  /// layer, because a step may leave other layers out.
+  /// Returns a number for the next matrix of a layer (−1: of all layers together). Memories are keyed by layer and
+  /// position within it, because a step may leave other layers out.
   std::uint32_t begin_matrix(std::int32_t layer) { return matrices_.begin(layer); }
   /// Returns a number for a layer's next uncompressed sum.
   std::uint32_t begin_uncompressed_sum(std::int32_t layer) { return uncompressed_sums_.begin(layer); }
@@ -58,14 +58,14 @@ class Wire {
   /// Returns whether the compression error is remembered and added to the next message. This suits values that add up
   /// over steps: gradients and their sums.
   bool remembers() const { return remembers_; }
-  /// Switches sites to sending differences from an estimate that receivers have too (compress::EstimateMemory). The
+  /// Switches sites to sending differences from an estimate that receivers also have (compress::EstimateMemory). The
   /// aggregator adds up differences, and remembers the error of its own messages.
   void send_differences() { remembers_ = differences_ = compresses(); }
   /// Returns the memory of `site` for a matrix.
   compress::Memory& memory(std::int32_t site, std::uint32_t matrix);
   /// Returns whether the sites' memories have momentum, which uncompressed sums need too.
   bool has_momentum() const { return remembers_ && !differences_ && info_->has_momentum; }
-  /// Returns the memory, the same at each of `sites` sites, for a sum sent uncompressed next to compressed ones.
+  /// Returns the memory for a sum sent uncompressed next to compressed ones; it is the same at each of `sites` sites.
   /// *Requires*: has_momentum().
   compress::Memory& memory_of_uncompressed(std::uint32_t sum, std::size_t sites);
 
@@ -73,7 +73,7 @@ class Wire {
   using Place = std::pair<std::int32_t, std::uint32_t>;  ///< layer, number within the layer
   using Key = std::pair<std::int32_t, Place>;            ///< site, matrix
 
-  /// State of the step so far.
+  /// State of the current step.
   struct Begun {
     std::vector<Place> places = {};  ///< by number within the step
     std::map<std::int32_t, std::uint32_t> of_layer = {};
@@ -90,7 +90,7 @@ class Wire {
   bool differences_ = false;
   spec::CompressSpec::Scope scope_;
   std::uint64_t seed_;
-  /// Returns the number among all sites of a site of the step; −1, the aggregator, stays.
+  /// Returns the number among all sites of a site of the step; −1 (the aggregator) is unchanged.
   std::int32_t of_all(std::int32_t site) const {
     return site < 0 || sites_.empty() ? site : sites_.at(static_cast<std::size_t>(site));
   }

@@ -15,7 +15,7 @@ double relative_distance(const models::ConstBlock& a, const models::ConstBlock& 
   return norm > 0 ? std::sqrt((a - b).cast<double>().squaredNorm()) / norm : 0;
 }
 
-/// Returns whether a symbolic size changes in a layer that `change` makes slightly different.
+/// Returns whether a symbolic size changes if `change` is applied to the layer.
 template <class Change>
 bool depends(const step::Expression& size, const spec::LayerShape& layer, const step::StepSizes& sizes, Change change) {
   spec::LayerShape other = layer;
@@ -29,7 +29,8 @@ std::span<const float> flat(const models::Matrix& matrix) {
   return {matrix.data(), static_cast<std::size_t>(matrix.size())};
 }
 
-/// Returns the value of a vote or sign. One bit: below zero or not; two bits: the second for above zero.
+/// Returns the value (−1, 0, 1) of a code of a vote or sign. One bit: 1 for below zero. Two bits: the second is 1 for
+/// above zero.
 float of_code(std::uint32_t code, int bits) {
   const auto bit = [&](unsigned place) { return static_cast<float>((code >> place) & 1U); };
   return bits == 1 ? 1.0F - 2.0F * bit(0) : bit(1) - bit(0);
@@ -95,7 +96,7 @@ void WireTap::show_flat(const ObservedMatrix& on, std::span<const float> numbers
                         const Showing& how) {
   const spec::LayerShape& of = *on.layer;
   const std::int64_t weights = of.in * of.out;
-  // A compressor may send the biases in a message of their own.
+  // Allows for compressors that send the biases in a separate message.
   const std::int64_t biases = of.bias && std::ssize(numbers) > weights ? of.out : 0;
   show(on, Kind::gradient,
        Eigen::Map<const models::Matrix>(numbers.data() + (biases_first ? biases : 0), of.out, of.in), how);
@@ -144,7 +145,8 @@ void WireTap::show_matrix(const ObservedMatrix& on, const models::ConstBlock& nu
     if (numbers.cols() == width || (wide_in && numbers.cols() == in + 1)) return show(on, kind, numbers, how);
     if (numbers.rows() == width) return show(on, kind, models::Matrix(numbers.transpose()), how);
   }
-  // A size that does not grow with the inputs cannot be the size of input rows.
+  // Shows other numbers as unread; of the first matrix, only those whose size grows with the inputs, because they may
+  // be input rows.
   if (wide_in || !on.first) show(on, Kind::unread, numbers, how);
 }
 
@@ -161,7 +163,7 @@ void WireTap::show_codes(const ObservedMatrix& on, std::span<const std::uint32_t
   const std::int64_t numbers = of.in * of.out + (of.bias ? of.out : 0);
   models::Matrix row(1, static_cast<Eigen::Index>(codes.size()));
   for (std::size_t i = 0; i < codes.size(); ++i) row(static_cast<Eigen::Index>(i)) = of_code(codes[i], bits);
-  // Padding fills the last of equal blocks.
+  // Ignores padding, which fills the last of equal blocks.
   if (bits <= 2 && row.size() >= numbers) return show_flat(on, flat(row), false, how);
   show(on, Kind::unread, row, how);
 }
@@ -226,7 +228,7 @@ double WireTap::show_rows_of_sites(const Contribution& own, const Rows& all) {
     std::size_t rows = 0;
     for (const Contribution::Part& part : own.parts) {
       if (part.has_numbers()) rows = std::max(rows, static_cast<std::size_t>(part.of(site).rows()));
-      // A row may have several words next to its numbers.
+      // Counts integers as rows only if there are no numbers, since a row of numbers may have several integers.
       if (part.whole && !own.entries && !has_numbers) rows = std::max(rows, part.whole(site).size());
       if (part.codes) rows = std::max<std::size_t>(rows, part.codes(site).empty() ? 0 : 1);
     }
@@ -275,7 +277,7 @@ void WireTap::show_result(const Contribution& like, const Rows& arrived, const R
 void WireTap::show_blocks(const std::vector<Contribution>& own) {
   const std::optional<ObservedMatrix> on = subject();
   if (!on) return;
-  // A site's blocks go to different peers: only its own line carries all of them.
+  // Leaves peers out of the readers: a site's blocks go to different peers, and only its own line carries all of them.
   const unsigned readers = (mode_ == spec::ExchangeMode::peer ? 0U : kReadByAggregator) | kReadOnLine;
   for (std::size_t site = 0; site < sites(); ++site) {
     if (!looks_at(site)) continue;
@@ -299,7 +301,7 @@ void WireTap::show_made_blocks(const std::vector<Rows>& arrived, const Contribut
 unsigned WireTap::readers_of_parts() const {
   const bool by_peers = mode_ == spec::ExchangeMode::peer;
   unsigned readers = kReadOnLine | (by_peers ? 0U : kReadByAggregator);
-  // Messages that do not add up are forwarded unchanged to every site.
+  // Adds sites as readers: messages that do not add up are forwarded unchanged to every site.
   if (wire_.compresses() && (by_peers ? !wire_.adds() : wire_.forwards())) readers |= kReadBySites;
   return readers;
 }

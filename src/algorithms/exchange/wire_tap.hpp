@@ -16,8 +16,8 @@
 
 namespace dadsim::algorithms {
 
-/// Shows an observer the matrices of the first and the last layer that pass an Exchange, as they arrive, with sender
-/// and readers. The kind of a matrix follows from its size and its symbolic size; no algorithm declares it.
+/// Shows an observer the arriving matrices of the first and the last layer, with sender and readers. The kind of a
+/// matrix is inferred from its size and its symbolic size; algorithms do not declare it.
 class WireTap {
  public:
   WireTap(const step::StepRecorder& recorder, const GroupedLayers& layers, spec::ExchangeMode mode, const Wire& wire)
@@ -31,9 +31,9 @@ class WireTap {
   bool listens() const { return subject().has_value(); }
   /// Returns whether the observer may ask for parts of a sum of that layer, in this step or later.
   bool follows_parts() const { return observer_ != nullptr && observer_->follows_parts() && listens(); }
-  /// Returns whether an observer watches messages of that site alone.
+  /// Returns whether the observer watches messages of that site.
   bool looks_at(std::size_t site) const { return observer_ != nullptr && observer_->looks_at(site); }
-  /// Returns the sites whose part of a sum is to be shown now.
+  /// Returns the sites whose part of a sum must be shown now.
   std::vector<std::size_t> asked_parts() const;
   /// Returns ‖arrived − sent‖ ÷ ‖sent‖ of a matrix of a site (the aggregator: −1); computed only for an observer.
   double error_at(std::int32_t site, const models::ConstBlock& arrived, const models::ConstBlock& sent) const;
@@ -59,7 +59,7 @@ class WireTap {
     bool first = false, last = false;
     bool table = false;      ///< the network's first layer is a table
     bool whole = false;      ///< the message covers all matrices in order, the first one first
-    bool undecided = false;  ///< it is sent or not depending on the timed network
+    bool undecided = false;  ///< the message is sent only for some timed networks
   };
   /// Sender and readers of a message; error and noise of its numbers.
   struct Showing {
@@ -67,11 +67,12 @@ class WireTap {
     bool of_all = false;
     unsigned readers = 0;
     double error = 0, noise = 0;
-    bool as_sent = false;  ///< the numbers are to the bit what sites put in, row by row
-    const std::function<models::ConstBlock(std::size_t site)>* put_in = nullptr;  ///< input of each site, if known
+    bool as_sent = false;  ///< the numbers equal the sites' inputs bit for bit, row by row
+    const std::function<models::ConstBlock(std::size_t site)>* put_in = nullptr;  ///< returns the input of each site;
+                                                                                  ///< null: unknown
   };
-  /// Growth of a symbolic size with a layer's inputs and outputs. Cached within a step, in which sites ask for the same
-  /// sizes.
+  /// Dependence of a symbolic size on a layer's inputs and outputs. Cached within a step, in which sites ask for the
+  /// same sizes.
   struct Growth {
     const spec::LayerShape* layer;
     step::Expression size;
@@ -79,7 +80,7 @@ class WireTap {
   };
 
   std::size_t sites() const { return recorder_.sizes().samples.size(); }
-  /// Returns the watched matrix of the current layer; none without an observer.
+  /// Returns the watched matrix of the current layer; none without an observer, or if the layer is not watched.
   std::optional<ObservedMatrix> subject() const;
   double error_of(const models::ConstBlock& arrived, const models::ConstBlock& sent) const;
   const Growth& growth_of(const step::Expression& size, const spec::LayerShape& layer);

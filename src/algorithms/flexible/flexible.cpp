@@ -29,10 +29,10 @@ namespace dadsim::algorithms {
 ///   none       nothing: each site has weights of its own there, and applies the gradient of its own mean loss
 /// The exact statistics leave the same gradient, so that any mixture of them is exact.
 ///
-/// `every` k: the layer's weights stay for k steps, while its A and Δ (its gradients, for `gradient`) accumulate. In
-/// the k-th step they are shared, and the layer is updated with the sum of the k gradients. If all layers do so, plain
-/// SGD takes the step of batches k times as large with k times the learning rate. Parameters outside the matrices,
-/// including embedding tables, are summed in every step, even if sites have layers of their own.
+/// `every` = k: A and Δ of the layer (its gradients, for `gradient`) accumulate over k steps, while its weights are
+/// unchanged. In the k-th step they are shared, and the layer is updated with the sum of the k gradients. If all layers
+/// do so, plain SGD takes the step of batches k times as large with k times the learning rate. Parameters outside the
+/// matrices, including embedding tables, are summed in every step, even if sites have layers of their own.
 ///
 /// Average of Δ above layer L, with L and all layers below it the sites' own (truncated edAD: a shared decoder on
 /// private encoders): every site replaces Δ_L by the mean over sites, row by row, Δ̄_L = 1/S Σ_s Δ_L^{(s)}, and the
@@ -44,7 +44,7 @@ class Flexible final : public Algorithm {
   void run(TrainingStep& step) override;
 
  private:
-  /// The accumulated rows of a layer that is not shared in every step.
+  /// The accumulated rows, or gradients, of a layer that is not shared in every step.
   struct Backlog {
     RowsOfSteps rows;
     GradientsOfSteps gradients;
@@ -64,14 +64,15 @@ class Flexible final : public Algorithm {
   spec::RunSpec run_;
   SharedFactorsOptions factors_;
   std::vector<LayerPlan> plan_;
-  std::optional<std::size_t> averaged_;  ///< the layer whose Δ are averaged
+  std::optional<std::size_t> averaged_;  ///< layer whose Δ are averaged
   std::vector<Backlog> backlog_;
   std::vector<LayerSharing> sharing_;
-  models::Matrix delta_;                     ///< Δ̂ of the current layer, or the gradient that arrives at its outputs
+  models::Matrix delta_;  ///< Δ̂ of the current layer; before the product with φ', the gradient of
+                          ///< its outputs
   const models::Matrix* outputs_ = nullptr;  ///< outputs of the current layer, at all sites
 };
 
-/// Returns the parameters of rank-dAD.
+/// Returns the options of rank-dAD.
 SharedFactorsOptions factors_of(const spec::ParameterValues& values) {
   return {{.cap = FlexibleParameters::kCap.of(values),
            .iterations = FlexibleParameters::kIterations.of(values),
@@ -160,12 +161,12 @@ void Flexible::receive(TrainingStep& step, std::size_t l) {
 namespace {
 
 /// Offers every way of sharing a layer; each layer of the timed network takes the one with the fewest bytes, or the
-/// least time on its cluster. A network with other shapes decides differently than the one that learns, so all ways are
-/// carried out for real and recorded, each op with the alternatives that it belongs to. The exact ways leave the same
-/// gradient, so that learning does not depend on the choice. If rank-dAD may be taken, its gradient is always the one
-/// learned from: choosing an exact way cannot lose more.
+/// least time on its cluster. A timed network with other shapes may choose differently than the learned one, so all
+/// ways are carried out and recorded, each operation with its alternatives. The exact ways leave the same gradient, so
+/// that learning does not depend on the choice. If rank-dAD is allowed, learning always uses its gradient: an exact
+/// choice cannot lose more.
 ///
-/// The bytes counted as sent are those of the choice by bytes on the network that learns.
+/// Counts as sent the bytes of the choice by bytes on the network that learns.
 class FlexibleByCost final : public Algorithm {
  public:
   FlexibleByCost(spec::RunSpec run, SharedFactorsOptions factors);
@@ -185,12 +186,13 @@ class FlexibleByCost final : public Algorithm {
   step::Alternatives::ChosenBy by_;
   bool lossy_;
   SharedFactorsOptions factors_;
-  std::vector<bool> may_lose_;               ///< per layer: it may take rank-dAD
-  models::Matrix delta_;                     ///< Δ̂ of the current layer, or the gradient that arrives at its outputs
+  std::vector<bool> may_lose_;  ///< per layer: rank-dAD is allowed
+  models::Matrix delta_;        ///< Δ̂ of the current layer; before the product with φ', the gradient of
+                                ///< its outputs
   const models::Matrix* outputs_ = nullptr;  ///< outputs of the current layer, at all sites
 };
 
-/// The alternatives, in the order of preference among equals.
+/// Alternatives, in the order of preference among equals.
 enum Way : unsigned { kGradient, kDad, kDadPassing, kEdad, kEdadPassing, kRank };
 
 constexpr step::AlternativeSet set(Way way) { return 1U << way; }
@@ -254,7 +256,7 @@ void FlexibleByCost::share(TrainingStep& step, LayerAlternatives& ways, std::siz
 }
 
 void FlexibleByCost::receive(TrainingStep& step, LayerAlternatives& ways, std::size_t l, LayerShares& layer) {
-  models::Matrix own_delta;  // Δ of the sites as dAD shares it
+  models::Matrix own_delta;  // Δ of the sites, shared as in dAD
   ways.carry_out(l, set(kGradient), [&] { step.gradient(l) = std::move(layer.sum.wait()); });
   ways.carry_out(l, kAnyDad, [&] {
     Rows& all = layer.dad.wait();
@@ -302,8 +304,7 @@ bool flexible_sums_gradients(const spec::RunSpec& run) {
          run.average_deltas_above.empty() && std::ranges::all_of(run.share, sums);
 }
 
-/// Reports rules that a run with absent sites cannot follow: a step goes without a site's part of each layer shared in
-/// it.
+/// Reports rules that conflict with steps from which sites are absent.
 RunFaults faults_of_absence(const spec::RunSpec& run) {
   RunFaults faults;
   if (!run.absence.goes_without()) return faults;
@@ -378,13 +379,13 @@ SynchronousMethod flexible_method() {
     for (RunFault& fault : faults_of_idle(facts.run)) faults.push_back(std::move(fault));
     return faults;
   };
-  // A gradient and its factors differ once both have been rounded.
+  // Excludes <compress> with a choice of ways: a gradient and its factors differ once both have been rounded.
   info.compresses = [](const spec::ParameterValues& values) { return !chooses(values); };
   info.records_alternatives = chooses;
   info.lossless = {{"cap", "65536"}, {"tolerance", "0"}};
-  // An upper bound, next to rows that accumulate over steps: A and Δ of all sites. With a choice by bytes they are
-  // taken only if smaller than twice the gradient: they send (S + 1) or (S − 1) times as many numbers, gradients 2 S or
-  // 2 (S − 1) times theirs.
+  // Counts A and Δ of all sites, an upper bound, next to rows that accumulate over steps. With a choice by bytes, A and
+  // Δ are taken only if smaller than twice the gradient. They send (S + 1) or (S − 1) times as many numbers, and
+  // gradients 2 S or 2 (S − 1) times theirs.
   info.state = [](const spec::ParameterValues& values) {
     const step::Expression rows = step::extent::all_rows() * (step::extent::in() + step::extent::out());
     if (!chooses(values) && Of::kDefault.of(values) == Statistic::gradient) return estimate::AlgorithmState{};
@@ -393,7 +394,7 @@ SynchronousMethod flexible_method() {
     }
     return estimate::AlgorithmState{rows};
   };
-  // Rank of layers that are shared as in rank-dAD.
+  // Returns the rank of layers shared as in rank-dAD.
   info.retained_rank = [](const spec::ParameterValues& values) {
     using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
     const step::Expression all = min({in_with_bias(), delta_directions(), all_rows()});

@@ -76,7 +76,7 @@ void average_deltas(TrainingStep& step, std::size_t l) {
       sum += all[0].middleRows(site * rows, rows);
     }
     sum /= static_cast<float>(sites);
-    return {ceil((1.0 / sites) * all.rows), {std::move(sum)}, {}};  // a whole number except for rounding
+    return {ceil((1.0 / sites) * all.rows), {std::move(sum)}, {}};  // an integer except for rounding
   };
   const Rows received = step.exchange().combine({rows(), {{out(), rows_of_step(step, l).delta}}}, mean).wait();
   step.replace_deltas(l, received[0]);

@@ -6,7 +6,7 @@
 #include "algorithms/pieces/shared_factors.hpp"
 #include "algorithms/step/training_step.hpp"
 
-// A and Δ of a layer as flexible sharing uses them, over one step or several: each piece computes and records its cost.
+// Operations on A and Δ of a layer in flexible sharing, over one step or several: each computes and records its cost.
 
 namespace dadsim::algorithms {
 
@@ -16,7 +16,7 @@ class RowsOfSteps {
  public:
   /// Appends this step's rows.
   void add(TrainingStep& step, std::size_t l);
-  /// Returns all of them, to be shared in this step, which must be the last one added. The result refers to this
+  /// Returns all rows, to be shared in this step. This step's rows must have been added last. The result refers to this
   /// object.
   SiteRows take(TrainingStep& step);
   void clear() { sites_.clear(), earlier_.clear(); }
@@ -26,7 +26,7 @@ class RowsOfSteps {
     models::Matrix inputs, deltas;
   };
   std::vector<SiteRowsOfLayer> sites_;
-  std::vector<std::int32_t> earlier_, last_;  ///< samples per site: of the steps before the last, and of the last
+  std::vector<std::int32_t> earlier_, last_;  ///< samples per site: in the steps before the last, and in the last
 };
 
 /// The gradients of one layer at every site, over the steps since they were last shared.
@@ -45,8 +45,8 @@ class GradientsOfSteps {
 /// Sends A, and with `with_deltas` also Δ: every site receives the rows of all sites.
 Pending<Rows> share_rows(TrainingStep& step, const SiteRows& own, bool with_deltas);
 
-/// Replaces the Δ of layer l at every site by the mean over sites, row by row; the passes wait for it. Sites must have
-/// equally many rows, and networks of their own.
+/// Replaces the Δ of layer l at every site by the mean over sites, row by row; the passes wait for the mean. Sites must
+/// have equally many rows, and separate networks.
 void average_deltas(TrainingStep& step, std::size_t l);
 
 /// Returns Δ̂ᵀ Â; `rows` of all sites, in symbols.
@@ -56,8 +56,8 @@ models::LayerGradient gradient_of_rows(TrainingStep& step, std::size_t l, const 
 /// Returns Δ̂_l W_l: the gradient with respect to the outputs of layer l − 1.
 models::Matrix pass_down(TrainingStep& step, std::size_t l, const models::Matrix& deltas, const step::Expression& rows);
 
-/// Turns the gradient with respect to the outputs of layer l into Δ̂_l in place: ⊙ φ', from the outputs if φ allows it,
-/// otherwise from Z = Â Wᵀ + b.
+/// Turns the gradient with respect to the outputs of layer l into Δ̂_l in place, by ⊙ φ'. φ' follows from the outputs
+/// if φ allows it, otherwise from Z = Â Wᵀ + b.
 void recompute_delta(TrainingStep& step, std::size_t l, const models::Matrix& inputs, const models::Matrix& outputs,
                      const step::Expression& rows, models::Matrix& delta);
 

@@ -172,7 +172,7 @@ RunFaults faults_of_share(const spec::RunSpec& run, const models::Network& netwo
     if (auto fault = fault_of_average(run, plan, names, network)) faults.push_back(std::move(*fault));
   }
   const std::vector<std::size_t> matrices = rows_matrices(network);
-  std::vector<std::ptrdiff_t> said;  // rules reported so far: each is reported once
+  std::vector<std::ptrdiff_t> said;  // rules reported so far, to report each once
   for (std::size_t l = 0; l + 1 < plan.size(); ++l) {
     if (plan[l].statistic != Statistic::edad || std::ranges::find(said, plan[l].rule) != said.end()) continue;
     auto fault = fault_of_edad(plan, names, matrices, network, l);

@@ -53,13 +53,13 @@ struct LayerPlan {
   std::ptrdiff_t rule = -1;  ///< index into RunSpec::share; −1: the default
 };
 
-/// Returns the names of the layers whose gradient is Δᵀ A, to which rules apply, in the order of the forward pass.
+/// Returns the names of the layers with a gradient Δᵀ A, in the order of the forward pass. Rules apply to these layers.
 std::vector<std::string> shared_layer_names(const models::Network& network);
 
-/// Returns for each of those layers the first rule that matches its name, or the default.
+/// Returns the sharing of each layer in shared_layer_names(): the first rule that matches its name, or the default.
 std::vector<LayerPlan> plan_of(const spec::RunSpec& run, const models::Network& network);
 
-/// Returns the layer whose Δ are averaged over sites, as an index into those layers; none: no average.
+/// Returns the layer whose Δ are averaged over sites, as an index into shared_layer_names(); none: no average.
 std::optional<std::size_t> averaged_layer(const spec::RunSpec& run, const models::Network& network);
 
 /// Returns all faults of a run's rules on this network: rules without effect, edAD for layers whose Δ cannot be

@@ -7,7 +7,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Returns the scenario element of a layer that has no forward derivative; otherwise an empty text.
+/// Returns the scenario element of a layer without a forward derivative; empty for other layers.
 struct NameOfLayer {
   std::string operator()(const spec::DenseSpec&) const { return ""; }
   std::string operator()(const spec::LayerNormSpec&) const { return ""; }
@@ -84,7 +84,7 @@ std::optional<Fault> differentiation_fault(const spec::ModelSpec& model, const s
                  "set loss=\"global\""};
   }
   for (const LayerBlock& block : blocks_of(network, blocks)) {
-    // The output layer reads groups, and has none of its own.
+    // Checks only the inputs of the output layer: its outputs are not divided into groups.
     const bool last = block.end + 1 == network.layers();
     for (std::size_t l = block.first; l < block.end + (last ? 1 : 0) && groups > 1; ++l) {
       const models::WeightsOf<float>& weights = network.layer(l);

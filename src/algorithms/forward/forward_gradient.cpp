@@ -17,11 +17,11 @@ namespace dadsim::algorithms {
 LocalHeads::LocalHeads(const models::Network& network, std::vector<LayerBlock> blocks, std::uint64_t seed)
     : classes_(network.output_shape().channels) {
   if (blocks.empty()) return;
-  blocks.pop_back();  // its head is the output layer
+  blocks.pop_back();  // the head of the last block is the output layer
   for (const LayerBlock& block : blocks) {
     LocalHead head{block, network.value_shape(block.to).channels, nullptr, nullptr, {}};
     const spec::ModelSpec linear{"", {spec::DenseSpec{classes_, spec::Activation::identity, true}}};
-    // Heads of the same shape get different initial weights.
+    // Gives heads of the same shape different initial weights.
     head.network =
         std::make_unique<models::Network>(head.channels, linear, seed + 0x9e3779b97f4a7c15U * (heads_.size() + 1));
     heads_.push_back(std::move(head));
@@ -79,7 +79,7 @@ void LocalHeads::learn(TrainingStep& step, std::size_t head, const models::Matri
   LocalHead& own = heads_[head];
   if (own.optimizer == nullptr) own.optimizer = models::make_optimizer(spec, *own.network);
   step.charge(step::Phase::update, step::Role::workers,
-              {{.flops = models::update_flops_per_parameter(spec) * parameters(),  // Muon leaves a head to Adam
+              {{.flops = models::update_flops_per_parameter(spec) * parameters(),  // Muon updates heads with Adam
                 .bytes_moved = cost::kFloatBytes * models::update_floats_per_parameter(spec) * parameters(),
                 .launches = 1.0}});
   const models::Gradient whole{{{gradient.leftCols(own.channels), gradient.col(own.channels)}}, {}};
@@ -92,7 +92,7 @@ models::MutableRowsOf<float> all_rows_of(models::Matrix& matrix) {
   return {matrix.data(), matrix.rows(), matrix.cols()};
 }
 
-/// Adds Δ̂ += c ⊙ u, with c by sample and group of columns.
+/// Adds share · c ⊙ u to `sum`, with one c for each sample and group of columns.
 void add_scaled(const models::Matrix& c, const models::Matrix& u, float share, models::Matrix& sum) {
   const Eigen::Index per_sample = u.rows() / c.rows();
   const Eigen::Index width = u.cols() / c.cols();
@@ -425,7 +425,7 @@ SynchronousMethod forward_gradient_method() {
              return faults;
            },
            .estimates = true,
-           // The estimates of Δ; with shared factors, the estimates of all sites.
+           // Counts the estimates of Δ; with shared factors, those of all sites.
            .state =
                [](const spec::ParameterValues& values) {
                  const ForwardGradient::Options options = forward_options(values);

@@ -9,8 +9,7 @@ namespace dadsim::algorithms {
 namespace {
 
 /// Operations per normal number. Philox takes ten rounds of two products and four exclusive ors for four 32-bit words:
-/// 15 operations a word. The transform to a normal number (Box, Muller: two words give two numbers) takes about as
-/// many.
+/// 15 operations a word. The Box–Muller transform turns two words into two normal numbers, at about the same cost.
 constexpr double kDrawOperations = 30.0;
 
 RandomStream stream(std::uint64_t seed, std::size_t matrix, std::int64_t number) {
@@ -20,7 +19,7 @@ RandomStream stream(std::uint64_t seed, std::size_t matrix, std::int64_t number)
 }  // namespace
 
 std::uint64_t seed_of_site(const TrainingStep& step, std::size_t site) {
-  // Streams of directions use other seeds than the run's.
+  // Uses other seeds for directions than the run's.
   RandomStream random(step.seed(), Purpose::perturbation, static_cast<std::uint32_t>(site),
                       static_cast<std::uint32_t>(step.number()));
   const std::uint64_t high = random();
@@ -80,7 +79,7 @@ step::Work tangent_work(double groups) {
 
 step::Work entry_tangent_work() {
   using step::extent::forward_macs, step::extent::gradient_macs;
-  // Excludes the product with the weights, if there is one: an embedding looks rows up.
+  // Leaves out the product with the weights, which an embedding lacks: it looks rows up.
   return {.flops = 2.0 * (forward_macs() - step::extent::min({forward_macs(), gradient_macs()})),
           .bytes_moved = cost::kFloatBytes * 3.0 * step::extent::outputs(),
           .launches = 1.0};

@@ -13,7 +13,7 @@ namespace dadsim::algorithms {
 /// Returns the seed of a site in a step.
 std::uint64_t seed_of_site(const TrainingStep& step, std::size_t site);
 
-/// A seed as a message carries it.
+/// A seed in the form that a message carries: two 32-bit words.
 struct SeedWords {
   std::int32_t low = 0, high = 0;
 };
@@ -32,14 +32,13 @@ models::Matrix draw_activities(const TrainingStep& step, const std::vector<std::
 /// Returns the first row of each site, and the end of the last one, among `rows` rows of all sites.
 std::vector<Eigen::Index> first_rows(const TrainingStep& step, Eigen::Index rows);
 
-// Costs of the above.
+// Costs of the functions above.
 
 /// Work of drawing and writing `count` numbers from N(0, 1).
 step::Work draw_work(const step::Expression& count);
 /// Work of Ż = Ẋ Wᵀ with W block-diagonal of `groups` blocks, and of φ'(Z) ⊙ Ż.
 step::Work tangent_work(double groups);
-/// Work of φ'(Z) ⊙ Ż at a layer without incoming tangent; for layers without an outer product, of passing tangents
-/// through.
+/// Work of φ'(Z) ⊙ Ż at a layer without incoming tangent; at layers without an outer product, of passing tangents on.
 step::Work entry_tangent_work();
 /// Work of Ż += A Vᵀ.
 step::Work moved_weights_work();

@@ -72,9 +72,9 @@ SynchronousMethod choco_method() {
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
        .check = choco_faults,
-       // x̂ of the site, the sum of its neighbours' x̂, and a message.
+       // Counts x̂ of the site, the sum of its neighbours' x̂, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{3.0 * step::extent::parameters()}; },
-       // Two copies per edge, and a message to each neighbour.
+       // Counts two copies per edge, and a message to each neighbour.
        .state_with_absence =
            [](const RunFacts& facts) {
              return estimate::AlgorithmState{1.5 * copies_per_edge(facts) * step::extent::parameters()};

@@ -9,7 +9,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Returns 1, or 1/2 if an eigenvalue of W itself is too low.
+/// Returns the factor on W − I in the mixing matrix: 1, or 1/2 if an eigenvalue of W is too low.
 double mixing_scale_of(const MixingWeights& weights) {
   constexpr double kMargin = 1e-3;
   return least_eigenvalue(weights) > -1.0 / 3.0 + kMargin ? 1.0 : 0.5;
@@ -78,7 +78,7 @@ SynchronousMethod d2_method() {
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
        .check = [](const RunFacts& facts) { return graph_faults(GraphNeeds::undirected_fixed, facts); },
-       // Weights and move of the previous step, and a message.
+       // Counts weights and move of the previous step, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{3.0 * step::extent::parameters()}; },
        .remark = d2_remark},
       [](const spec::RunSpec&) { return std::make_unique<D2>(); }};

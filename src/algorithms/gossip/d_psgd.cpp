@@ -15,7 +15,7 @@ namespace dadsim::algorithms {
 class DPsgd final : public GossipAlgorithm {
  public:
   enum class MixingOrder {
-    overlapped,          ///< the order above: x_j from before this step's gradients
+    overlapped,          ///< sends x_j from before this step's gradients, overlapped with the passes
     adapt_then_combine,  ///< x_i ← Σ_j W_ij (x_j − η g_j(x_j)): sent after the gradients have been applied
   };
   explicit DPsgd(MixingOrder order) : order_(order) {}
@@ -36,7 +36,7 @@ void DPsgd::run(OwnWeightsStep& step) {
   step.compute_gradients();
   step.apply_gradients();
   if (order_ == MixingOrder::adapt_then_combine) send();
-  // x_i ← Σ_j W_ij x_j; changes by the gradient since the weights were sent are not mixed.
+  // x_i ← Σ_j W_ij x_j; leaves changes by the gradient since the weights were sent unmixed
   Field x = step.weights();
   step.receive(sending, step.pull_passes(), [&](std::size_t b, std::size_t i, const std::vector<Arrived>& arrived) {
     step.pull(x[b][i], sent[b][i], i, arrived);
@@ -56,7 +56,7 @@ SynchronousMethod d_psgd_method() {
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
        .check = graph_check(GraphNeeds::doubly_stochastic),
-       // The site's weights as sent, and a message of each neighbour.
+       // Counts the site's weights as sent, and a message of each neighbour.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{2.0 * step::extent::parameters()}; },
        .remark = graph_remark},
       [](const spec::RunSpec& run) { return std::make_unique<DPsgd>(kOrder.of(run.parameters)); }};

@@ -22,8 +22,8 @@ struct EdgeSubspace {
   bool even() const { return iteration % 2 == 0; }
 };
 
-/// Makes the columns orthonormal by Gram–Schmidt, twice. A column without remainder is drawn anew, from a stream that
-/// both ends share.
+/// Makes the columns orthonormal by Gram–Schmidt, twice. A column in the span of earlier ones is replaced by a random
+/// one, from a stream that both ends share.
 template <class T>
 void orthonormalise_columns(models::MatrixOf<T>& columns, RandomStream& shared) {
   boost::random::normal_distribution<T> normal;
@@ -67,7 +67,7 @@ models::MatrixOf<T> product_of_end(const EdgeSubspace<T>& edge, const X& x) {
   return models::counted(x * edge.q);
 }
 
-/// Takes the products of both ends, whose difference both know, as the new vectors.
+/// Replaces the vectors by the difference of both ends' products, which both know.
 template <class T>
 void end_iteration(EdgeSubspace<T>& edge, const models::MatrixOf<T>& of_first, const models::MatrixOf<T>& of_second) {
   (edge.even() ? edge.q : edge.p) = of_first - of_second;

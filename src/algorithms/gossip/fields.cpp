@@ -50,7 +50,7 @@ Field divided(OwnWeightsStep& step, const Field& x, const Field& w) {
 
 std::vector<std::vector<KeptEntries>> largest_news(OwnWeightsStep& step, const Field& news, double fraction,
                                                    double each) {
-  // Radix selection in four passes, and one pass that writes the kept entries, as in largest_entries.cpp.
+  // Counts radix selection in four passes, and one pass that writes the kept entries, as in largest_entries.cpp.
   step.charge(step::Phase::factorise, {.flops = 5 * each, .floats = 5 * each, .launches = 5 * each});
   const std::size_t rows = news.front().size();
   std::vector<std::vector<KeptEntries>> chosen(step.matrices(), std::vector<KeptEntries>(rows));

@@ -71,7 +71,7 @@ SynchronousMethod gradient_tracking_method() {
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
        .check = [](const RunFacts& facts) { return graph_faults(GraphNeeds::doubly_stochastic, facts); },
-       // y, the previous gradient, and a message of two.
+       // Counts y, the previous gradient, and a message with two fields.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{4.0 * step::extent::parameters()}; },
        .remark =
            [](const RunFacts& facts) {

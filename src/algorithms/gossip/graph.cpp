@@ -63,7 +63,7 @@ step::Neighbours complete(std::size_t sites, std::uint64_t) {
   return neighbours_of(edges);
 }
 
-/// Returns a ring, so that the graph is connected, and as many chords between random sites: four neighbours on average.
+/// Returns a ring, so that the graph is connected, and as many random chords: four neighbours on average.
 step::Neighbours random_graph(std::size_t sites, std::uint64_t seed) {
   Edges edges(sites);
   for (std::size_t i = 0; i < sites; ++i) join(edges, i, (i + 1) % sites);

@@ -21,7 +21,7 @@ struct GraphInfo {
 /// Returns the graphs that need only a number of sites and a seed and stay constant, in the order of presentation.
 Registry<GraphInfo>& graphs();
 
-/// Returns a parameter `graph` with these as its choices.
+/// Returns a parameter `graph` with graphs() as its choices.
 spec::ParameterSpec graph_parameter();
 inline constexpr spec::TextParameter kGraph{"graph"};
 

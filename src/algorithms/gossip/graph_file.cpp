@@ -50,11 +50,11 @@ std::vector<std::string> words_of_line(std::string_view line) {
   }
   std::vector<std::string> words = dadsim::words_of(text);
   std::erase(words, "--");
-  if (!empty) words.emplace_back("nan");  // stands for a weight; cannot be a site number
+  if (!empty) words.emplace_back("nan");  // placeholder for a weight; cannot be read as a site number
   return words;
 }
 
-/// A line of the list.
+/// An edge in the file.
 struct FileEdge {
   int line = 0;
   std::int64_t from = 0, to = 0;
@@ -101,8 +101,8 @@ class EdgeReader {
   }
 
  private:
-  /// Reads a first line that is not an edge: the number of sites, with the number of edges if it cannot be an edge, or
-  /// column names.
+  /// Reads a first line that is not an edge: column names, or the number of sites, possibly followed by the number of
+  /// edges.
   bool read_head(const std::vector<std::string>& words, int line) {
     const std::optional<std::int64_t> count = parse_whole<std::int64_t>(words[0]);
     if (matrix_ ? words.size() == 3 && count : words.size() == 1 && count) {
@@ -119,7 +119,7 @@ class EdgeReader {
     return words.size() > 1 && kNames.contains(lower(words[0])) && kNames.contains(lower(words[1]));
   }
 
-  /// Reads two numbers as sites and edges if as many edges follow, otherwise as the first edge.
+  /// Reads two numbers as counts of sites and edges if that many edges follow, otherwise as the first edge.
   void check_head() {
     if (head_.line == 0) return;
     const auto sites = static_cast<std::int64_t>(sites_);
@@ -177,7 +177,7 @@ class EdgeReader {
     return edge;
   }
 
-  /// Distinguishes a weight from the second neighbour of a list of neighbours, in lines with a third number.
+  /// Tells a weight from a second neighbour in lines with a third number.
   void check_weights() {
     const auto weighted = [](const FileEdge& edge) { return !edge.weight.empty(); };
     const auto first = std::ranges::find_if(listed_, weighted);
@@ -220,7 +220,8 @@ class EdgeReader {
     both_ways_.push_back(edge);
   }
 
-  /// Notes edges listed in one direction only, if others are listed in both: they may be meant as directed.
+  /// Notes edges listed in one direction only, if other edges are listed in both: the single ones may be meant as
+  /// directed.
   void note_half_lists() {
     const auto stands_back = [&](const FileEdge& edge) {
       return lines_.contains({static_cast<std::size_t>(edge.to - base_), static_cast<std::size_t>(edge.from - base_)});
@@ -258,7 +259,7 @@ class EdgeReader {
   std::string path_;
   std::size_t sites_;
   bool begun_ = false, matrix_ = false, one_way_ = false, loops_ = false;
-  std::int64_t base_ = 0;  ///< number of the first site
+  std::int64_t base_ = 0;  ///< number of the first site: 0 or 1
   FileHead head_;
   std::vector<FileEdge> listed_, both_ways_;
   std::map<std::pair<std::size_t, std::size_t>, int> lines_;  ///< line number of each edge

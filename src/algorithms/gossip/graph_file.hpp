@@ -7,7 +7,7 @@
 
 namespace dadsim::algorithms {
 
-/// The contents of a list of edges.
+/// Content of a file with a list of edges.
 struct GraphFile {
   step::Neighbours graph;
   std::vector<std::string> notes;  ///< unused or doubtful parts of the file, each "file:line: what; why"

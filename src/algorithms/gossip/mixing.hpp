@@ -15,7 +15,7 @@ struct Weighed {
   const models::MatrixOf<T>* numbers = nullptr;
 };
 
-/// Adds x + scale Σ_j w_j (y_j − own). With own = x this is Σ_j W_ij x_j, in a form that leaves agreeing sites
+/// Adds scale Σ_j w_j (y_j − own) to x. With own = x the result is Σ_j W_ij x_j, in a form that leaves equal sites
 /// unchanged bit for bit.
 template <class T>
 void pull(models::MatrixOf<T>& x, const models::MatrixOf<T>& own, const std::vector<Weighed<T>>& others,
@@ -25,8 +25,8 @@ void pull(models::MatrixOf<T>& x, const models::MatrixOf<T>& own, const std::vec
   }
 }
 
-/// Adds x + scale·(Σ_j w_j y_j − given·own): the received numbers, weighted by their senders, less the part that the
-/// site gives away. The sum over all sites is zero if `given` is the total weight that the others receive.
+/// Adds scale (Σ_j w_j y_j − given · own) to x: received numbers, weighted by their senders, minus the part that the
+/// site sends away. The sum over all sites is zero if `given` is the total weight of the receivers.
 template <class T>
 void push(models::MatrixOf<T>& x, const models::MatrixOf<T>& own, double given, const std::vector<Weighed<T>>& others,
           double scale = 1) {

@@ -26,8 +26,7 @@ double length_of(const std::vector<double>& x) {
   return std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0));
 }
 
-/// Returns the largest eigenvalue in magnitude of a symmetric operation, as the limit of vector lengths under repeated
-/// application.
+/// Returns the largest magnitude of an eigenvalue of a symmetric operation, by power iteration.
 template <class Operation>
 double power_iteration(std::size_t sites, const Operation& operation) {
   constexpr int kMostIterations = 20'000;
@@ -153,7 +152,7 @@ double spectral_gap(const std::vector<MixingWeights>& period) {
     subtract_mean(x);
     return x;
   });
-  // Values below the rounding of double are zero.
+  // Treats values below the rounding of double as zero.
   const double second = std::sqrt(squared);
   return second < 1e-7 ? 1 : 1 - second;
 }

@@ -33,7 +33,7 @@ models::Matrix as_row(const Matrices& matrices, const Vectors& vectors, std::siz
   return row;
 }
 
-/// Does the inverse of as_row().
+/// Inverts as_row().
 template <class Matrices, class Vectors>
 void from_row(const models::Matrix& row, Matrices& matrices, Vectors& vectors, std::size_t block) {
   if (block < matrices.size()) {
@@ -168,7 +168,7 @@ void OwnWeightsStep::compute_gradients() {
     LocalGradient().run(site.step);
     site.step.finish();
   });
-  // Every site records the same structure for its own rows.
+  // Records the operations of one site, because every site has the same structure.
   std::size_t all = 0;
   for (const auto& batch : batch_) all += batch.size();
   bool recorded = false;
@@ -237,7 +237,7 @@ void OwnWeightsStep::for_each_block(const std::function<void(std::size_t block)>
     recorder_.begin_group(static_cast<std::int32_t>(m));
     body(m);
   }
-  // Parameters outside the matrices, of this network or of the workload that is timed.
+  // Counts parameters outside the matrices, of this network or of the timed workload.
   recorder_.begin_sweep(step::Over::other_layers);
   recorder_.begin_group(-1);
   body(matrices());

@@ -15,18 +15,18 @@
 
 namespace dadsim::algorithms {
 
-/// Numbers of every site, as many as its network has parameters: [block][site], a row each. A block is a matrix
-/// followed by its biases (row after row); the last block holds everything outside the matrices (possibly nothing).
+/// Numbers of every site, one per parameter of its network: [block][site], each as a row. A block is a matrix followed
+/// by its biases; the last block holds all parameters outside the matrices, possibly none.
 using Field = std::vector<std::vector<models::Matrix>>;
 
 /// Computes a += scale·b.
 void add(Field& a, const Field& b, float scale = 1);
 Field difference(Field a, const Field& b);
 
-/// One training step of sites that have weights of their own, x_i, as a decentralised algorithm sees it. Everything
-/// that is learned takes part in the exchange: block after block, from the last matrix to the first, one message each.
+/// One training step of sites with weights of their own, x_i, as a decentralised algorithm uses it. All learned
+/// parameters are exchanged block by block, from the last matrix to the first, with one message per block.
 ///
-/// *Ensures* that everything sent goes through an Exchange and everything computed is recorded. Sites are processed in
+/// *Ensures* that all messages go through an Exchange and that all computations are recorded. Sites are processed in
 /// parallel, with the same bits for any number of threads.
 class OwnWeightsStep {
  public:
@@ -38,8 +38,8 @@ class OwnWeightsStep {
   void set_leak_meter(ExchangeLeak* meter);
 
   /// Sets the batch: per site, the indices of its samples (a site may have none). `rate`: learning rate. With
-  /// `attendees` the other sites neither train nor exchange anything: they have no edges, and their weights stay. A
-  /// present site takes the same step as with all sites present, whatever number is absent.
+  /// `attendees`, other sites neither train nor exchange: they have no edges, and their weights are unchanged. The step
+  /// of a present site does not depend on how many sites are absent.
   void begin(std::int64_t number, double rate, const std::vector<std::vector<std::int32_t>>& batch,
              const Attendees* attendees = nullptr);
 
@@ -62,13 +62,13 @@ class OwnWeightsStep {
   /// Returns whether sites may miss steps.
   bool sites_change() const { return sites_change_; }
   bool is_matrix(std::size_t block) const { return block < matrices(); }
-  /// Returns whether the messages of a block also carry the scalars of the whole site: true for the last matrix that
-  /// multiplies rows.
+  /// Returns whether the messages of a block also carry the site's scalars: true for the last matrix that multiplies
+  /// rows.
   bool carries_scalars(std::size_t block) const { return block == last_layer_; }
   /// Returns the numbers of a block per site.
   Eigen::Index size(std::size_t block) const;
 
-  // Values of the sites, as numbers. Reading and writing them costs nothing.
+  // Values of the sites. Access to them is not charged.
 
   Field weights() const;
   void set_weights(const Field& x);
@@ -76,17 +76,17 @@ class OwnWeightsStep {
   Field gradients() const;
   Field zeros() const;
 
-  // Pieces of the work: each computes for real and records its cost.
+  // Parts of the work: each computes its result and records its cost.
 
-  /// Computes g_i in every site's own forward and backward pass. g_i is n · N_i ÷ ΣN times the mean over its samples,
-  /// times the site's worth in the run: the mean of all g_i is the gradient of the run's objective. N includes the rows
-  /// of absent sites.
+  /// Computes g_i in every site's own forward and backward pass. With n sites and N_i rows at site i, g_i is n · N_i ÷
+  /// ΣN times the mean over its samples, times the site's worth in the run: the mean of all g_i is the gradient of the
+  /// run's objective. N includes the rows of absent sites.
   void compute_gradients();
-  /// Applies x_i ← x_i − η u(g_i), u the optimizer.
+  /// Applies x_i ← x_i − η u(g_i), with u the optimizer.
   void apply_gradients();
-  /// Applies the gradients in the same way, and returns the move of every x_i.
+  /// Applies the gradients like apply_gradients(), and returns the change of every x_i.
   Field move_by_gradients();
-  /// Applies x_i ← x_i − η u(y_i) for other directions than the gradient, at the sites present. Returns the move of
+  /// Applies x_i ← x_i − η u(y_i) at the sites present, for directions other than the gradient. Returns the change of
   /// every x_i.
   Field apply(const Field& directions);
 
@@ -96,20 +96,19 @@ class OwnWeightsStep {
   Sending send(const std::function<NeighbourMessage(std::size_t block)>& message);
   /// Sends the same message of a site's own numbers to all its neighbours. `field` must live until it has been sent.
   Sending send(const Field& field);
-  /// Waits for the messages block by block, and calls `body(block, site, arrived)` for every site, sites in parallel.
-  /// `per_number`: the work of a site on the message, per number.
+  /// Waits for the messages block by block, and calls `body(block, site, arrived)` for every site, in parallel.
+  /// `per_number`: work of a site per number of the message.
   struct Passes {
     double flops = 0;   ///< per number
-    double floats = 0;  ///< read and written, per number
+    double floats = 0;  ///< floats read and written, per number
     double launches = 1;
   };
   using Body = std::function<void(std::size_t block, std::size_t site, const std::vector<Arrived>& arrived)>;
   void receive(Sending& sending, const Passes& per_number, const Body& body);
-  /// Does the same with the arrivals at all sites at once.
+  /// Waits like receive(), but calls `body` once per block with the arrivals at all sites.
   void receive_all(Sending& sending, const Passes& per_number,
                    const std::function<void(std::size_t block, const Arrivals& arrivals)>& body);
-  /// Returns a site's message as its neighbours received it, if all get the same one; null for a site without
-  /// neighbours.
+  /// Returns a site's message as received, if all neighbours get the same one; null for a site without neighbours.
   const Arrived* delivered(std::size_t site, const Arrivals& arrivals) const;
   /// Charges a computation on every number of every block.
   void charge(step::Phase phase, const Passes& per_number);
@@ -124,10 +123,10 @@ class OwnWeightsStep {
   /// arrived messages.
   void pull(models::Matrix& x, const models::Matrix& own, std::size_t site, const std::vector<Arrived>& arrived,
             double scale = 1, std::size_t part = 0) const;
-  /// Returns the passes of pull(): every neighbour's numbers are read once and added.
+  /// Returns the work of pull() per number: every neighbour's numbers are read once and added.
   Passes pull_passes() const;
 
-  /// Returns the mean loss over sites; not finite once one of them has diverged.
+  /// Returns the mean loss over the samples of all sites; not finite once a site has diverged.
   float loss() const { return loss_; }
   step::StepRecorder& recorder() { return recorder_; }
   Exchange& exchange() { return exchange_; }
@@ -155,8 +154,9 @@ class OwnWeightsStep {
   step::StepRecorder recorder_;
   Exchange exchange_;
   std::vector<step::ComputeOp> update_;
-  std::optional<Topology::MixingRound> among_attendees_;  ///< round of the sites present; none: all are present
-  std::vector<bool> there_;                               ///< per site: present; empty: all are
+  std::optional<Topology::MixingRound> among_attendees_;  ///< round among the sites present; none: all sites are
+                                                          ///< present
+  std::vector<bool> there_;                               ///< per site, whether it is present; empty: all are
   bool sites_change_ = false;
   std::vector<float> worth_;  ///< per site, a factor on its gradient; empty: 1
   std::uint64_t seed_;

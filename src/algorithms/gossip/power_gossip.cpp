@@ -30,15 +30,15 @@ class PowerGossip final : public GossipAlgorithm {
     std::int64_t rank = 1;
     std::int64_t iterations = 1;  ///< per step
     double gamma = 1;
-    bool random_start = false;  ///< new vectors in every iteration instead of the previous iteration's
+    bool random_start = false;  ///< draws vectors in every iteration, instead of using those of the previous iteration
   };
   explicit PowerGossip(Options options) : options_(options) {}
   void run(OwnWeightsStep& step) override;
 
  private:
-  using Edge = std::pair<std::size_t, std::size_t>;  ///< the lower site number first
+  using Edge = std::pair<std::size_t, std::size_t>;  ///< sites of the edge, the lower number first
   using Subspace = gossip::EdgeSubspace<float>;
-  /// Products of each site along its edges, in the order of its neighbours: [matrix][site].
+  /// Products of each site with the vectors of its edges, in the order of its neighbours: [matrix][site].
   using Products = std::vector<std::vector<std::vector<models::Matrix>>>;
 
   Subspace& subspace(std::size_t site, std::size_t neighbour, std::size_t matrix);
@@ -50,14 +50,14 @@ class PowerGossip final : public GossipAlgorithm {
   Options options_;
   std::map<Edge, std::vector<Subspace>> edges_;
   Products products_;
-  std::vector<std::vector<models::Matrix>> biases_;  ///< [matrix][site]
+  std::vector<std::vector<models::Matrix>> biases_;  ///< biases, [matrix][site]
   std::uint32_t drawn_ = 0;                          ///< iterations so far
-  bool even_ = true;                                 ///< the current iteration
+  bool even_ = true;                                 ///< true: the current iteration is even
 };
 
 step::Expression beside_the_matrix() { return step::extent::parameters() - step::extent::in() * step::extent::out(); }
 
-/// Work at every edge of a site: orthonormal vectors (as in pieces/subspace.cpp: four products of columns), and a
+/// Work per edge of a site: orthonormalising the vectors (as in pieces/subspace.cpp: four products of columns), and a
 /// product of the matrix with them.
 step::Work products_work(const step::Expression& rank, double edges, bool even) {
   const step::Expression matrix = step::extent::in() * step::extent::out();
@@ -68,7 +68,7 @@ step::Work products_work(const step::Expression& rank, double edges, bool even) 
           .launches = edges * (6.0 * rank + 1.0)};
 }
 
-/// Work at every edge: the difference of the products, p qᵀ, and its part added.
+/// Work per edge: the difference of the products, p qᵀ, and adding it.
 step::Work move_work(const step::Expression& rank, double edges) {
   const step::Expression matrix = step::extent::in() * step::extent::out();
   return {.flops = edges * 2.0 * rank * matrix,
@@ -88,7 +88,7 @@ PowerGossip::Subspace& PowerGossip::subspace(std::size_t site, std::size_t neigh
   return edges_.at(std::minmax(site, neighbour))[matrix];
 }
 
-/// Draws vectors for edges without any, or with random_start, from a stream that the edge's two ends share.
+/// Draws vectors from a stream that both ends share: for edges without vectors, or for all edges with random_start.
 void PowerGossip::prepare(const OwnWeightsStep& step, std::int64_t iteration) {
   ++drawn_;
   even_ = iteration % 2 == 0;
@@ -116,7 +116,7 @@ void PowerGossip::prepare(const OwnWeightsStep& step, std::int64_t iteration) {
             shape.out(), shape.in(), std::min({options_.rank, std::int64_t{shape.out()}, std::int64_t{shape.in()}}),
             shared);
       }
-      own.iteration = iteration;  // equal for all edges: all messages of a step have one kind
+      own.iteration = iteration;  // equal for all edges, because messages of a step have one kind
       gossip::begin_iteration(own, shared);
     }
   });
@@ -173,7 +173,7 @@ void PowerGossip::receive(OwnWeightsStep& step, OwnWeightsStep::Sending& sending
     const auto from = [&](std::size_t site, std::size_t sender) -> const models::Matrix& {
       return std::ranges::find(arrivals[site], static_cast<std::int32_t>(sender), &Arrived::sender)->parts.front();
     };
-    // New vectors of each edge, which both ends compute in the same way.
+    // Computes new vectors of each edge; both ends get the same ones.
     std::vector<Edge> present;
     for (std::size_t i = 0; i < step.sites(); ++i) {
       for (const Arrived& arrived : arrivals[i]) {
@@ -261,7 +261,8 @@ SynchronousMethod power_gossip_method() {
                  return faults.empty() ? graph_faults(GraphNeeds::undirected, facts) : faults;
                },
            .lossless = {},
-           // The weights before the gradient, which neighbours' messages refer to; vectors of two edges, as in a ring.
+           // Counts the weights before the gradient, to which neighbours' messages refer, and the vectors of two edges,
+           // as in a ring.
            .state =
                [](const spec::ParameterValues& values) {
                  return estimate::AlgorithmState{

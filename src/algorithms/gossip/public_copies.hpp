@@ -13,13 +13,13 @@ namespace dadsim::algorithms {
 /// Jaggi, arXiv 1902.00340; quantized push-sum, Taheri et al., ICML 2020). As long as no site misses a step, x̂_i is
 /// the same at all holders, and one copy per site is kept.
 ///
-/// From the first missed step on, each edge has a copy of its own, x̂_ij at i and at j: messages that i sends to others
-/// while j is absent do not reach j, and do not count between these two. An edge from or to an absent site is left out
-/// of a step, and its copies stay. Every edge then moves as much out of one site as into the other, by numbers that
-/// both have, so that sums over sites are kept. This is our extension: the papers have no site that misses a step.
+/// From the first missed step on, each edge has a copy of its own, x̂_ij at i and at j. Messages that i sends while j
+/// is absent do not reach j, and do not change x̂_ij. Edges from or to absent sites are left out of a step, and their
+/// copies are unchanged. Each edge then moves equal amounts out of one site and into the other, by numbers that both
+/// have, so that sums over sites are kept. This extension is ours: in the papers no site misses a step.
 class PublicCopies {
  public:
-  /// Starts a step of sites that have `x`.
+  /// Begins a step in which the sites have weights `x`.
   void begin(const OwnWeightsStep& step, const Field& x);
   /// Returns whether neighbours get messages of their own.
   bool is_per_edge() const { return !first_edge_.empty(); }
@@ -33,16 +33,16 @@ class PublicCopies {
   }
   /// Returns the one copy of a site; *requires* !is_per_edge().
   models::Matrix& of(std::size_t block, std::size_t site) { return copies_[block][site]; }
-  /// Returns x − x̂, a row for each copy; charged to the sites.
+  /// Returns x − x̂, a row for each copy, and charges the sites.
   Field news(OwnWeightsStep& step, const Field& x) const;
-  /// Returns the number of own copies from which the site with the most neighbours in this step sends.
+  /// Returns the number of own copies at the site with the most neighbours in this step, one per message that it sends.
   double sent(const OwnWeightsStep& step) const;
   /// Sets all copies to x.
   void reset(const Field& x);
 
  private:
   Field copies_;                         ///< [block][copy]
-  std::vector<std::size_t> first_edge_;  ///< per site, the place of its first edge; empty: a copy for each site
+  std::vector<std::size_t> first_edge_;  ///< per site, the index of its first edge; empty: one copy per site
   std::vector<std::size_t> sender_;      ///< sender of each copy
   std::shared_ptr<const step::Neighbours> graph_;
 };

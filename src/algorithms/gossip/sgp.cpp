@@ -21,7 +21,7 @@ class Sgp final : public GossipAlgorithm {
 
  private:
   Field x_;
-  std::vector<models::Matrix> w_;  ///< 1 × 1 each
+  std::vector<models::Matrix> w_;  ///< weight of each site, 1 × 1
 };
 
 }  // namespace
@@ -68,7 +68,7 @@ SynchronousMethod sgp_method() {
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
        .check = graph_check(GraphNeeds::nothing),
-       // x next to z, and a message.
+       // Counts x next to z, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{2.0 * step::extent::parameters()}; },
        .remark = graph_remark},
       [](const spec::RunSpec&) { return std::make_unique<Sgp>(); }};

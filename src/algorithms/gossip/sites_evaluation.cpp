@@ -40,7 +40,7 @@ step::SitesEvaluation evaluate_sites(const std::vector<const models::Network*>& 
     }
     mean = sum.template cast<float>();
   });
-  // Running statistics of norms are tracked, not learned: they are averaged like the weights, but are no part of the
+  // Averages running statistics of norms like the weights. They are tracked, not learned, and are no part of the
   // distance.
   for (std::size_t a = 0; a < average.parameters().averages.size(); ++a) {
     auto& mean = average.parameters().averages[a];

@@ -78,7 +78,7 @@ void SparsePush::push_replicas(OwnWeightsStep& step) {
     return message;
   });
 
-  // A receiver keeps Σ_j p_ij x̂_j and adds each arriving message to it.
+  // Keeps Σ_j p_ij x̂_j at each receiver, to which arriving messages are added.
   const auto neighbours = static_cast<double>(step.round().most_received);
   const OwnWeightsStep::Passes passes{
       .flops = 4 + neighbours, .floats = 5 + 2 * neighbours, .launches = 2 + neighbours};
@@ -124,8 +124,8 @@ void SparsePush::push_replicas(OwnWeightsStep& step) {
   });
 }
 
-/// Pushes the run of coordinates of a block that all sites draw in the same way, from its start; the run wraps around
-/// at the block's end.
+/// Pushes the same run of coordinates of a block at all sites, from a random start; the run wraps around at the block's
+/// end.
 void SparsePush::push_shared(OwnWeightsStep& step) {
   const bool dense = step.number() < options_.dense_steps;
   const bool weighs = !weights_.empty();
@@ -141,7 +141,7 @@ void SparsePush::push_shared(OwnWeightsStep& step) {
     for (Eigen::Index k = 0; k < count; ++k) coordinates[b].push_back((first + k) % size);
   }
   const std::vector<double>& shares = step.round().shares;
-  // p x of these coordinates, and p w next to it.
+  // p x of these coordinates, followed by p w.
   Field shared(blocks, std::vector<models::Matrix>(step.sites())), shared_w = shared;
   parallel_for(step.sites(), [&](std::size_t i) {
     const auto share = static_cast<float>(shares[i]);
@@ -180,7 +180,7 @@ void SparsePush::push_shared(OwnWeightsStep& step) {
 }
 
 void SparsePush::merge(OwnWeightsStep& step) {
-  // Σ_i w_i = n for every coordinate if all sites are present: w need not be sent.
+  // Omits w from messages if Σ_i w_i = n for every coordinate, because all sites are present.
   Field models = step.everyone_is_there() ? x_ : models_of(step);
   step.average(models);
   for (std::size_t i = 0; i < step.sites(); ++i) {
@@ -235,7 +235,8 @@ SynchronousMethod sparse_push_method() {
            .forgets = methods::kSendsWeights,
            .check = sparse_push_faults,
            .lossless = {{"fraction", "1"}, {"gamma", "1"}},
-           // x next to z; the site's x̂ and the sum of its senders' x̂, or weights of its coordinates.
+           // Counts x, in addition to the model z. Replicas also keep the site's x̂ and the sum of its senders' x̂; a
+           // shared mask keeps the weight of each coordinate.
            .state =
                [](const spec::ParameterValues& values) {
                  const double kept = kForm.of(values) == SparsePush::Form::replicas ? 3.0 : 2.0;

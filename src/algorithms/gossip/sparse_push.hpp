@@ -23,8 +23,8 @@ namespace dadsim::algorithms {
 /// Shared mask, for varying graphs: all sites draw the same run of coordinates in a step, and push-sum acts on those
 /// alone. Every coordinate has a weight w_i[c] if degrees differ, or may differ because sites miss steps.
 ///
-/// At the end the sites present average x or, if some are absent, z = x / w: the weights of those present do not add up
-/// to n.
+/// Averages x at the end over the sites present. If some sites are absent it averages z = x / w, because the weights of
+/// those present do not add up to n.
 class SparsePush final : public GossipAlgorithm {
  public:
   enum class Form { replicas, shared_mask };
@@ -36,13 +36,13 @@ class SparsePush final : public GossipAlgorithm {
     bool merge = true;
   };
   explicit SparsePush(Options options);
-  /// Returns at most 1, and otherwise the larger of 2 fraction and 0.31 fraction^0.4. This is a fit, not theory: the
-  /// power gives 0.05 at a fraction of 0.01 and 0.02 at 0.001, which did well on digits at eight sites with skewed
-  /// classes (docs/gossip.md lists the trials); twice the fraction, as tried on quadratics, is larger from 0.045 on.
-  /// With differing degrees it returns 2 fraction: on a star the power drives sites apart.
+  /// Returns the larger of 2 fraction and 0.31 fraction^0.4, at most 1. This is a fit, not theory: the power gives 0.05
+  /// at a fraction of 0.01 and 0.02 at 0.001, which did well on digits at eight sites with skewed classes
+  /// (docs/gossip.md lists the trials); twice the fraction, as tried on quadratics, is larger from 0.045 on. With
+  /// differing degrees it returns 2 fraction, at most 1: on a star the power drives sites apart.
   static double default_gamma(double fraction, bool regular);
   void run(OwnWeightsStep& step) override;
-  /// Returns the sites' numbers, whose sum over all sites is kept.
+  /// Returns the sites' numbers, whose sum over all sites is conserved.
   const Field& pushed() const { return x_; }
 
  private:
@@ -53,9 +53,9 @@ class SparsePush final : public GossipAlgorithm {
 
   Options options_;
   Field x_;
-  PublicCopies known_;             ///< x̂, of replicas
-  std::vector<models::Matrix> w_;  ///< 1 × 1 each, of replicas
-  Field weights_;                  ///< w of every coordinate, of the shared mask where degrees differ
+  PublicCopies known_;             ///< x̂; only with replicas
+  std::vector<models::Matrix> w_;  ///< weight of each site, 1 × 1; only with replicas
+  Field weights_;                  ///< w of every coordinate; only with a shared mask and differing degrees
 };
 
 }  // namespace dadsim::algorithms

@@ -30,11 +30,12 @@ struct TopologyRequest {
   std::uint64_t seed;
 };
 
-/// A graph that varies from step to step, that needs parameters or that only some algorithms support.
+/// A graph that varies between steps, needs parameters, or is supported by some algorithms only.
 struct TopologyInfo {
   std::string name;
-  bool undirected = true, regular = false, varies = false;  ///< for any parameters
-  bool of_file = false;                                     ///< a file decides whether it is undirected or regular
+  bool undirected = true, regular = false, varies = false;  ///< true if so for any parameters
+  bool of_file = false;                                     ///< the file decides whether the graph is undirected or
+                                                            ///< regular
   Graphs (*make)(const TopologyRequest&) = nullptr;
 };
 
@@ -183,7 +184,7 @@ Graphs graphs_of(const spec::ParameterValues& parameters, std::size_t sites, std
   return period;
 }
 
-/// Most sites for which eigenvalues of the weights are computed, which takes n³ operations.
+/// Largest number of sites for which eigenvalues of the weights are computed; the work is n³.
 constexpr std::size_t kMostForEigenvalues = 400;
 
 Topology::MixingRound round_of(step::Neighbours graph) {
@@ -221,7 +222,7 @@ std::vector<spec::ParameterSpec> graph_parameters(GraphNeeds needs, const std::s
   graph.default_value = by_default;
   graph.choices.clear();
   for (const GraphInfo& info : graphs().all()) {
-    // The exponential graph alone is directed here; its degrees are all equal.
+    // Takes the exponential graph, the only directed one here, as regular: its degrees are equal.
     const bool undirected = info.name != "exponential";
     if (can_do_with(needs, undirected, true, false)) graph.choices.push_back(info.name);
   }
@@ -285,14 +286,14 @@ RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts, bool averages) {
   }
   if (name == "erdos-renyi") {
     const auto n = static_cast<double>(sites);
-    // Expected number of sites without a neighbour: if it is large, the graph is never connected.
+    // Expected number of sites without a neighbour; if it is large, no drawn graph is connected.
     const double alone = sites > 1 ? n * std::pow(1 - probability, n - 1) : 0;
     if (alone > 5) {
       return {Fault{
           fmt::format("with probability {}, about {:.0f} of {} sites have no neighbour", probability, alone, sites),
           fmt::format("set a probability well above ln(n) / n = {:.3g}", std::log(n) / n)}};
     }
-    constexpr std::size_t kFew = 100;  // few sites: that mean means little, and draws are quick
+    constexpr std::size_t kFew = 100;  // few sites: the mean is no guide, and draws are fast
     try {
       if (sites <= kFew) static_cast<void>(Topology(parameters, sites, facts.seed));
     } catch (const InputError& refused) {

@@ -21,8 +21,8 @@ enum class GraphNeeds {
   fixed,              ///< directed or not, but the same in every step
 };
 
-/// The edges and weights of every step: the graphs of graph.hpp, and those with parameters, from a file, directed or
-/// varying.
+/// Edges and weights of every step, for the graphs of graph.hpp and for graphs with parameters, from a file, directed
+/// or varying.
 class Topology {
  public:
   /// Builds a topology from the parameters that graph_parameters() names. Throws InputError if a file does not describe
@@ -33,7 +33,7 @@ class Topology {
     std::shared_ptr<const step::Neighbours> graph;
     MixingWeights mixing;                          ///< Metropolis–Hastings; valid only if doubly_stochastic()
     std::vector<double> shares;                    ///< shares of push-sum
-    std::size_t most_sent = 0, most_received = 0;  ///< degrees of the sites with the most neighbours
+    std::size_t most_sent = 0, most_received = 0;  ///< largest out-degree and in-degree of a site
   };
   /// Returns the graph of step `number`, counted from 0.
   const MixingRound& at(std::int64_t number) const {
@@ -51,18 +51,18 @@ class Topology {
   bool undirected_ = true, regular_ = true;
 };
 
-/// Returns the same round among some of the sites: edges from and to the others are left out.
+/// Returns the round among some of the sites, without edges from and to other sites.
 Topology::MixingRound round_among(const Topology::MixingRound& round, const std::vector<std::int32_t>& sites);
 
-/// Returns the parameters `graph`, `probability` and `edges` of a decentralised algorithm; their choices are the graphs
-/// that meet its needs, as far as that is known without a number of sites.
+/// Returns the parameters `graph`, `probability` and `edges` of a decentralised algorithm. Their choices are the graphs
+/// that meet its needs, as far as these can be checked without a number of sites.
 std::vector<spec::ParameterSpec> graph_parameters(GraphNeeds needs, const std::string& by_default = "ring");
-/// Returns those parameters, with the algorithm's own after the first of them.
+/// Returns graph_parameters(), with the algorithm's own parameters after the first of them.
 std::vector<spec::ParameterSpec> with_graph(GraphNeeds needs, std::vector<spec::ParameterSpec> own,
                                             const std::string& by_default = "ring");
 
-/// Checks a graph for the run's sites, and the collectives that the run asks for in it. `averages`: the run ends with
-/// an all-reduce. Throws InputError for errors of a file.
+/// Checks a run's graph for its number of sites, and the collectives that the run needs in it. `averages`: the run ends
+/// with an all-reduce. Throws InputError for errors of a file.
 RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts, bool averages = false);
 
 /// Wraps graph_faults() for MethodInfo::check.

@@ -13,7 +13,7 @@ ExchangeLeak::ExchangeLeak(const LearningProblem& problem, const models::Network
   for (const std::int32_t site : sampled_sites(meter_.sites())) meter_.look_at(static_cast<std::size_t>(site));
   plan_ = setting.every > 0 ? LeakPlan{.every = setting.every}
                             : leak_plan(rows_, network, problem.training.batch, meter_.sites(), setting_.steps);
-  // Following sites takes about as much work as learning itself.
+  // Follows sites in 1/64 of the steps, since it takes about as much work as learning.
   constexpr std::int64_t kFollowed = 64;
   followed_ = setting.every > 0 ? setting.steps : (setting.steps + kFollowed - 1) / kFollowed;
 }
@@ -58,7 +58,7 @@ std::size_t ExchangeLeak::place_among_present(std::size_t site) const {
 void ExchangeLeak::begin(std::int64_t number, const models::Network& network) { start(number, network); }
 
 void ExchangeLeak::passed(const Batch& batch, const RowsOfSite& rows) {
-  // Messages sent before the forward pass are about the previous batch.
+  // Measures messages sent before the forward pass, which concern the previous batch.
   if (!held_.empty()) measure();
   if (!due_ && !is_due(number_ + 1)) return sites_.clear();
   set_sites(batch, rows, false);
@@ -110,7 +110,7 @@ void ExchangeLeak::look_at(const SeenMatrix& seen) {
   ever_read_ |= seen.readers;
   if (of_first || seen.kind == symbols) ever_read_first_ |= seen.readers;
   const bool rows = seen.kind == symbols || (seen.first && seen.kind == input_rows);
-  // A row of a gradient is a mixture: it is examined only when spans are measured.
+  // Examines rows of gradients only when spans are measured, since each is a mixture of samples.
   if (!rows && !wants_all()) return;
   if (pending_rows_) set_sites(batch_, std::exchange(pending_rows_, nullptr), rows_.are_samples());
   if (!sites_.empty() && (rows || (seen.first && seen.kind == gradient))) find_rows(seen);
@@ -121,7 +121,7 @@ void ExchangeLeak::look_at(const SeenMatrix& seen) {
   models::Matrix numbers = goes_on   ? news(seen, sign)
                            : sampled ? sampled_rows(seen.numbers)
                                      : models::Matrix(seen.numbers);
-  if (!due_ || sites_.empty()) return;  // without sites: weights sent before the first batch
+  if (!due_ || sites_.empty()) return;  // no sites: weights were sent before the first batch
   if (of_last) {
     const auto same = [&](const HeldLabels& held) {
       return held.sender == seen.sender && held.of_all == seen.of_all && held.readers == seen.readers;
@@ -170,7 +170,7 @@ void ExchangeLeak::find_rows(const SeenMatrix& seen) {
   models::Matrix sequences;
   const Eigen::Index columns = symbols ? sites_.front().symbols.cols() : rows_.inputs();
   if (symbols) {
-    // A message row has as many symbols as a sample.
+    // Takes as many symbols per message row as a sample has.
     if (columns == 0 || seen.numbers.rows() % columns != 0) return;
     sequences = models::Matrix(seen.numbers).reshaped<Eigen::RowMajor>(seen.numbers.rows() / columns, columns);
   }
@@ -187,7 +187,7 @@ void ExchangeLeak::find_rows(const SeenMatrix& seen) {
     if (symbols || !seen.sent || !finder.find_in_place(seen.sent(meter_.number_of(s)), found)) {
       finder.find(message, tolerance, seen.of_all ? first : 0, found);
     }
-    // A symbol stands for all rows that the network makes of it.
+    // Counts a symbol for all rows that the network computes from it.
     const auto per = static_cast<std::size_t>(symbols ? rows_.rows_per_sample() : 1);
     for (std::size_t a = 0; a < kAll; ++a) {
       if (!concerns(seen, a, s)) continue;
@@ -208,7 +208,7 @@ void ExchangeLeak::measure_labels(std::size_t s) {
     double told = step::LeakFigures::kUnknown;
     for (const HeldLabels& held : labels_) {
       if (!concerns(held, a, s)) continue;
-      // The better of the readings of two messages counts.
+      // Takes the better result if two messages reveal labels.
       const double share = held.labels.share(held.of_all ? all : own);
       if (!std::isnan(share)) told = std::isnan(told) ? share : std::max(told, share);
     }
@@ -350,7 +350,7 @@ void ExchangeLeak::measure_spans(std::size_t s) {
       messages.push_back(i);
     }
     if (unread) meter_.known(a, s).read_nothing();
-    if (unread || messages.empty()) continue;  // its span is unknown
+    if (unread || messages.empty()) continue;  // the span of the message is unknown
     const auto [energies, is_new] = known.try_emplace(messages);
     if (is_new) {
       std::vector<const RevealedSpan*> spans;

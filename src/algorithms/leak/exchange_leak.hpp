@@ -18,41 +18,41 @@
 
 namespace dadsim::algorithms {
 
-/// Plan of measurements: their number, and the kind of run.
+/// Settings of leak measurements: their interval, and the kind of run.
 struct LeakSetting {
   bool has_aggregator = false;
-  bool own_weights = false;  ///< messages are weights of sites, each close to the previous one
-  std::int64_t steps = 1;    ///< most steps of the run
+  bool own_weights = false;  ///< messages are weights of sites, which change little from message to message
+  std::int64_t steps = 1;    ///< largest number of steps of the run
   std::int64_t every = 0;    ///< steps between measurements of spans and labels; 0: chosen to cost little
   bool takes_over = false;   ///< take_over() will be called
 };
 
-/// Feeds a LeakMeter with the messages of steps, as an observer of their Exchange.
+/// Feeds a LeakMeter with the messages of steps, by observing their Exchange.
 ///
-/// *Ensures* that the run does not change and that the figures are the same for any number of threads. Keeps at most
-/// the messages of one measured step and, for weights, each sender's last one.
+/// *Ensures* that the run does not change and that the figures are the same for any number of threads. Keeps the
+/// messages of at most one measured step and, for weights, the last message of each sender.
 ///
 /// EXAMPLE: src/algorithms/learning/learners.cpp.
 class ExchangeLeak final : public ExchangeObserver {
  public:
   using Batch = std::vector<std::vector<std::int32_t>>;
-  /// Returns the input rows of the first matrix at a site. If they are unchanged samples, they must live until end().
+  /// Returns the input rows of the first matrix at a site. Rows that are unchanged samples must live until end().
   using RowsOfSite = std::function<models::ConstBlock(std::size_t site)>;
 
   ExchangeLeak(const LearningProblem& problem, const models::Network& network, const LeakSetting& setting);
 
   /// Begins a step in which sites have these samples. `rows` is called at the first message, which follows the forward
-  /// pass. `present`: the sites that take part, from which messages number senders from 0; empty: all.
+  /// pass. `present`: the participants, to which the sender numbers of messages refer; empty: all.
   void begin(std::int64_t number, const Batch& batch, RowsOfSite rows, const models::Network& network,
              std::vector<std::int32_t> present = {});
-  /// Begins a step whose forward pass may follow messages; the caller reports the pass with passed(). Until then
-  /// messages are about the previous batch.
+  /// Begins a step in which messages may precede the forward pass, which the caller reports with passed(). Until then
+  /// messages concern the previous batch.
   void begin(std::int64_t number, const models::Network& network);
   void passed(const Batch& batch, const RowsOfSite& rows);
   /// Ends a step after all its messages have been seen.
   void end();
-  /// Accounts for a step that is not carried out, because step `like`, with batches of the same sizes, was. If that
-  /// step handed over its batch wholly, so does this one; after a partial hand-over the count is unknown.
+  /// Accounts for a step that is not carried out, because step `like` had batches of the same sizes. If that step
+  /// revealed its whole batch, this one does too; if it revealed a part, the count becomes unknown.
   void take_over(std::int64_t number, const Batch& batch, std::int64_t like);
 
   bool wants_all() const override { return due_ || (setting_.own_weights && is_due(number_ + 1)); }
@@ -71,13 +71,14 @@ class ExchangeLeak final : public ExchangeObserver {
  private:
   static constexpr std::size_t kAll = LeakMeter::kAll;
 
-  /// Rows to search for, of one site of the sample.
+  /// Rows to search for in messages, of one observed site.
   struct WatchedSite {
     std::vector<std::int32_t> samples;
-    models::Matrix copied, symbols;          ///< temporary rows; the samples themselves in front of a table
+    models::Matrix copied, symbols;          ///< copies of temporary rows; the samples themselves if a table comes
+                                             ///< first
     std::optional<models::ConstBlock> rows;  ///< input rows of the first matrix
     std::optional<RowFinder> finder, symbol_finder;
-    Eigen::Index first_row = 0;                 ///< first of the site's rows among those of all sites
+    Eigen::Index first_row = 0;                 ///< index of the site's first row among the rows of all sites
     std::array<std::vector<char>, kAll> found;  ///< per adversary and row, in this step
   };
   /// A message of the first matrix that is analysed at the end of the step.
@@ -95,22 +96,21 @@ class ExchangeLeak final : public ExchangeObserver {
     unsigned readers = 0;
     RevealedLabels labels;
   };
-  /// Rows found and rows present, per site and adversary.
+  /// Number of rows found and of rows present, per site and adversary.
   using Handed = std::vector<std::array<std::pair<std::int64_t, std::int64_t>, kAll>>;
 
-  // `s` is the index of a site in the sample.
+  // `s` is the index of an observed site.
   std::size_t place_among_present(std::size_t site) const;
   void look_at(const SeenMatrix& seen);
   bool concerns(const auto& message, std::size_t adversary, std::size_t s) const;
   void start(std::int64_t number, const models::Network& network);
-  /// `stay`: the rows need not be copied.
+  /// `stay`: the rows outlive the step, and need no copy.
   void set_sites(const Batch& batch, const RowsOfSite& rows, bool stay);
   void find_rows(const SeenMatrix& seen);
-  /// Returns sampled rows of what many sites have sent together: those of the sites measured next, and others evenly
-  /// spread.
+  /// Returns some rows of a message from many sites: those of the sites measured next, and others evenly spread.
   models::Matrix sampled_rows(const models::ConstBlock& numbers) const;
-  /// Returns the change of weights since the sender's last message; `sign` is −1 for it, since weights move against the
-  /// gradient.
+  /// Returns the change of weights since the sender's last message, and sets `sign` to −1, since weights move against
+  /// the gradient. Returns the message unchanged if its numbers have changed much.
   models::Matrix news(const SeenMatrix& seen, float& sign);
   void measure();
   void measure_spans(std::size_t site);
@@ -120,7 +120,7 @@ class ExchangeLeak final : public ExchangeObserver {
   const RevealedSpan& span_of(std::size_t message);
   void note_point();
   bool is_due(std::int64_t number) const;
-  /// Returns why spans, or some of them, were not measured.
+  /// Returns why all spans, or some of them, were not measured.
   std::optional<Statement> why_not(std::size_t adversary, const step::LeakFigures& all) const;
 
   LeakSetting setting_;
@@ -133,20 +133,21 @@ class ExchangeLeak final : public ExchangeObserver {
     Messages messages;
   };
   std::array<std::optional<BestImage>, kAll> to_draw_;  ///< best images of the current step
-  unsigned ever_read_ = 0, ever_read_first_ = 0;        ///< readers of any message; of messages about the first matrix
-  std::map<std::int64_t, Handed> handed_;               ///< per step that was carried out
+  unsigned ever_read_ = 0, ever_read_first_ = 0;        ///< readers of any message, and of messages about the first
+                                                        ///< matrix
+  std::map<std::int64_t, Handed> handed_;               ///< per step carried out
 
   std::int64_t number_ = 0, measured_ = 0;
   LeakPlan plan_;
-  std::int64_t followed_ = 0;     ///< steps in which sites are followed individually
-  mutable bool follows_ = false;  ///< true if the method asks for it
+  std::int64_t followed_ = 0;     ///< number of steps in which sites are followed individually
+  mutable bool follows_ = false;  ///< the method has asked to follow sites
   bool due_ = true;               ///< spans and labels are measured at the next message
   bool read_ = false;
-  std::int64_t waited_ = 0;            ///< due steps in which no message concerned the first matrix
+  std::int64_t waited_ = 0;            ///< due steps without a message about the first matrix
   std::size_t next_site_ = 0;          ///< next site to be measured
-  std::vector<std::int32_t> present_;  ///< sites passed to begin()
-  Batch batch_;                        ///< batch of all sites that the rows belong to
-  Eigen::Index all_rows_ = 0;          ///< rows of that batch
+  std::vector<std::int32_t> present_;  ///< participants passed to begin()
+  Batch batch_;                        ///< batches of all sites, to which the rows belong
+  Eigen::Index all_rows_ = 0;          ///< number of rows in `batch_`
   RowsOfSite pending_rows_;
   std::vector<WatchedSite> sites_;
   std::vector<HeldMessage> held_;

@@ -21,7 +21,8 @@ double forward_macs(const models::Network& network) {
 double basis_macs(const SampleRows& rows, double directions, double rows_read) {
   const auto p = static_cast<double>(rows.inputs());
   const auto q = std::max(rows_read, static_cast<double>(rows.outputs()));
-  // Work among q rows of p numbers (orthonormal.hpp): with combinations of rows, or with the rows themselves.
+  // Work of orthonormalising q rows of p numbers (orthonormal.hpp): with combinations of rows, or with the rows
+  // themselves.
   const double combinations = std::min(directions, p) + 8, found = std::min({directions, q, p});
   const bool mixed = 2 * combinations <= q;
   const double tried = mixed ? combinations : q;
@@ -30,7 +31,7 @@ double basis_macs(const SampleRows& rows, double directions, double rows_read) {
 
 LeakPlan leak_plan(const SampleRows& rows, const models::Network& network, std::int64_t batch, std::size_t sites,
                    std::int64_t steps) {
-  constexpr double kOftenEnough = 12, kAlways = 2;  // the first step and the last
+  constexpr double kOftenEnough = 12, kAlways = 2;  // measures the first and the last step
   const auto count = static_cast<double>(sites);
   const auto samples = static_cast<double>(batch);
   const auto p = static_cast<double>(rows.inputs());
@@ -38,7 +39,8 @@ LeakPlan leak_plan(const SampleRows& rows, const models::Network& network, std::
   const double of_site = samples * static_cast<double>(rows.rows_per_sample());
   const double forward = forward_macs(network);
   const double step = std::max(1.0, 3 * forward * samples * count);
-  // Projects rows of the batch and of the control onto the span of a site and of the sum, and one span onto the other.
+  // Work of projecting rows of the batch and of the control onto the spans of a site and of the sum, and one span onto
+  // the other.
   const double own = std::min({of_site, q, p});
   const double all = std::min({count * of_site, q, p});
   const double read = 2 * of_site * (own + all) * p + own * (own + all) * p;

@@ -7,9 +7,9 @@
 
 namespace dadsim::algorithms {
 
-/// Most sites whose batches are measured in a step; the others take turns.
+/// Largest number of sites whose batches are measured in a step; sites take turns.
 inline constexpr std::size_t kLeakSites = 4;
-/// Most sites that are observed.
+/// Largest number of sites that are observed.
 inline constexpr std::size_t kSampledSites = 64;
 /// Largest share of the multiply-adds of learning that measuring may take.
 inline constexpr double kLeakCost = 0.02;
@@ -17,13 +17,13 @@ inline constexpr double kLeakCost = 0.02;
 /// Returns the observed sites: all, or `most` evenly spread ones.
 std::vector<std::int32_t> sampled_sites(std::size_t sites, std::size_t most = kSampledSites);
 
-/// Returns the multiply-adds for finding some `directions` in a gradient of the first matrix, or in `rows_read` rows if
-/// more.
+/// Returns the multiply-adds for finding `directions` directions in a gradient of the first matrix, or in `rows_read`
+/// rows if these are more.
 double basis_macs(const SampleRows& rows, double directions, double rows_read = 0);
 /// Returns the multiply-adds of the forward pass of a sample.
 double forward_macs(const models::Network& network);
 
-/// Steps between two measurements of spans, sites per measurement, rows read.
+/// Plan of measuring spans: steps between measurements, sites per measurement, rows read.
 struct LeakPlan {
   std::int64_t every = 1;
   std::size_t sites = kLeakSites;

@@ -77,7 +77,7 @@ step::AdversaryLeak LeakMeter::told(std::size_t adversary, bool sent, bool count
   step::AdversaryLeak one{
       .adversary = static_cast<step::Adversary>(adversary), .all = {}, .sites = {}, .curve = curves_[adversary]};
   one.best_image = best_images_[adversary];
-  // Unobserved figures are unknown; figures of sites without messages are zero.
+  // Sets unobserved figures to unknown, and figures of sites without messages to zero.
   const bool unknown = sent && !counts && readings(adversary).first == 0;
   std::vector<std::size_t> samples;
   for (const KnownOfSite& site : known_[adversary]) {

@@ -28,7 +28,7 @@ class LeakMeter {
   const SampleRows& rows() const { return rows_; }
 
   std::size_t sites() const { return problem_.partition.size(); }
-  /// Observes a site; observed sites are numbered by `s` in the order of these calls.
+  /// Observes a site. Observed sites are numbered in the order of these calls, by `s`.
   void look_at(std::size_t site);
   std::size_t looked_at() const { return sampled_.size(); }
   std::size_t number_of(std::size_t s) const { return static_cast<std::size_t>(sampled_[s]); }
@@ -46,12 +46,12 @@ class LeakMeter {
   /// Measured samples of a site, and the samples that they are compared with.
   struct MeasuredBatch {
     std::size_t s = 0;
-    std::int64_t number = 0;  ///< number of the step, or of the message among its sender's
+    std::int64_t number = 0;  ///< number of the step, or of the message in the sequence of its sender
     std::vector<std::int32_t> samples = {};
     ControlSamples control = {};
   };
-  /// Draws the control samples, as many as `samples` at most. `all`: the samples that messages are about; `samples` are
-  /// measured.
+  /// Draws the control samples, at most as many as `samples`. `samples`: those measured; `all`: those that the messages
+  /// concern.
   MeasuredBatch batch_of(std::size_t s, std::int64_t number, std::vector<std::int32_t> samples,
                          const std::vector<std::int32_t>& all) const;
   /// Records that an adversary has read messages about a batch. Returns the position in the batch of an image that is
@@ -63,9 +63,9 @@ class LeakMeter {
   step::LeakPoint point(std::size_t adversary, std::int64_t step) const { return point_of(known_[adversary], step); }
   std::vector<step::LeakPoint>& curve(std::size_t adversary) { return curves_[adversary]; }
 
-  /// Returns the readings of all sites, and the times that no reading was possible.
+  /// Returns the number of readings at all sites, and of messages that could not be read.
   std::pair<std::int64_t, std::int64_t> readings(std::size_t adversary) const;
-  /// Returns a run's figures, without any adversary.
+  /// Returns a run's figures, except those of adversaries.
   step::Leak leak(std::int64_t every, std::int64_t measured) const;
   /// Returns the figures of an adversary. `sent`: messages of the first matrix existed. `counts`: all rows contained in
   /// messages were counted.
@@ -74,15 +74,15 @@ class LeakMeter {
  private:
   const LearningProblem problem_;
   SampleRows rows_;
-  std::vector<std::int32_t> sampled_;                 ///< numbers of the observed sites
-  std::vector<std::int32_t> in_sample_;               ///< per site
-  std::vector<std::int32_t> place_;                   ///< per sample
+  std::vector<std::int32_t> sampled_;                 ///< numbers of the observed sites in the run
+  std::vector<std::int32_t> in_sample_;               ///< per site of the run: its number among observed sites
+  std::vector<std::int32_t> place_;                   ///< per sample: its position at its site
   std::array<std::vector<KnownOfSite>, kAll> known_;  ///< per adversary and site
   std::array<std::vector<step::LeakPoint>, kAll> curves_;
   std::array<std::optional<step::ShownImage>, kAll> best_images_;
 };
 
-/// Returns whether numbers change little from message to message, as weights do: their change is then analysed.
+/// Returns whether numbers change little from message to message, as weights do, so that the change is analysed.
 inline bool goes_on(const models::Matrix& change, const models::ConstBlock& sent) {
   constexpr float kLittle = 0.5F;
   return change.norm() < kLittle * sent.norm();

@@ -13,7 +13,7 @@ namespace {
 using Eigen::Index;
 using models::Matrix;
 
-/// Returns fixed numbers between −1 and 1, ÷ √rows, the same for every run.
+/// Returns fixed pseudorandom numbers between −1 and 1, ÷ √rows, the same for every run.
 Matrix mixture(Index rows, Index columns) {
   Matrix result(rows, columns);
   const float size = 1.0F / std::sqrt(static_cast<float>(rows));
@@ -107,7 +107,7 @@ PivotedCholesky pivoted_cholesky(const Eigen::MatrixXd& gram, double least) {
     Index pivot = 0;
     if (!(rest.maxCoeff(&pivot) > least)) break;
     result.pivots.push_back(pivot);
-    // Column by column, each number separately: the same bits for any memory address.
+    // Subtracts column by column, each number separately, to get the same bits for any memory address.
     columns.col(rank) = gram.col(pivot);
     for (Index t = 0; t < rank; ++t) columns.col(rank) -= columns(pivot, t) * columns.col(t);
     columns.col(rank) /= std::sqrt(rest(pivot));
@@ -133,7 +133,7 @@ void project_out(const models::ConstBlock& basis, Matrix& rows) {
 }
 
 Matrix orthonormal_rows(const models::ConstBlock& matrix, Index likely, double least, bool relative) {
-  // Combinations beyond the directions present show that there are no more.
+  // Draws a few more combinations than expected directions: the surplus shows that no directions are missing.
   constexpr Index kMore = 8;
   const Index most = matrix.cols() + kMore;
   for (Index tried = std::min(most, likely + kMore); 2 * tried <= matrix.rows(); tried = std::min(most, 2 * tried)) {

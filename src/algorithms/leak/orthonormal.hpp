@@ -14,7 +14,7 @@ struct PivotedCholesky {
 
   /// Replaces X by factor⁻¹ X for X of r rows.
   void solve(Eigen::MatrixXd& x) const;
-  /// Does the same for long rows, in products of blocks.
+  /// Replaces long rows X by factor⁻¹ X in products of blocks.
   void solve(models::Matrix& rows) const;
 };
 PivotedCholesky pivoted_cholesky(const Eigen::MatrixXd& gram, double least);

@@ -38,8 +38,8 @@ void RevealedLabels::add(const SeenMatrix& seen) {
 }
 
 std::vector<std::int32_t> RevealedLabels::told_by_rows() const {
-  // Softmax minus one at the label: one negative number, which balances all others. In rows that are almost learned
-  // rounding dominates, and they are not used.
+  // Expects rows of softmax minus one at the label: a single negative number, which balances the others. Rows that are
+  // almost learned are not checked, since rounding dominates them.
   constexpr float kRounding = 1.0F / 64, kAsked = 1.0F / 1024;
   const float largest = rows_.size() > 0 ? -rows_.minCoeff() : 0;
   std::vector<std::int32_t> told;

@@ -18,18 +18,18 @@ class RevealedLabels {
 
   void add(const SeenMatrix& seen);
 
-  /// Returns the share inferred correctly: of labels from rows of Δ, else of classes, present or absent. NaN if nothing
-  /// is inferred.
+  /// Returns the share inferred correctly: of labels from rows of Δ, otherwise of classes, present or absent. NaN if
+  /// nothing is inferred.
   double share(std::span<const std::int32_t> labels) const;
 
  private:
-  /// Returns the label per row (−1: not revealed); empty if some row is no row of Δ.
+  /// Returns the label per row (−1: not revealed); empty if the rows are not rows of Δ.
   std::vector<std::int32_t> told_by_rows() const;
-  /// Returns per class a number that is negative if the class is present; empty: nothing reveals it.
+  /// Returns a number per class, negative if the class is present; empty: no message reveals classes.
   models::Vector presences() const;
 
   Eigen::Index in_;
-  models::Matrix rows_, inputs_;  ///< k × q, and the inputs, k × p or k × (p + 1)
+  models::Matrix rows_, inputs_;  ///< Δ, k × q, and the inputs, k × p or k × (p + 1)
   models::Matrix biases_, gradient_;
 };
 

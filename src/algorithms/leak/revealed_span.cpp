@@ -16,7 +16,7 @@ using models::Vector;
 /// Singular values and right singular vectors of coordinates k × r, r small, in descending order.
 struct Singular {
   Eigen::VectorXd values;
-  Eigen::MatrixXd vectors;  ///< r × r, a column each
+  Eigen::MatrixXd vectors;  ///< right singular vectors, r × r, one per column
 };
 
 Singular singular_of(const models::ConstBlock& coordinates) {

@@ -11,7 +11,7 @@ namespace dadsim::algorithms {
 /// known deviation σ per number, max(0, 1 − τ² ÷ s²), s its singular value and τ = σ (√p + √q) the edge of the noise of
 /// a q × p matrix (Vershynin, arXiv 1011.3027, theorem 5.31).
 ///
-/// Lengths below some 10⁻⁶ of the largest cannot be told from fp32 rounding and give no direction (orthonormal.hpp).
+/// Ignores lengths below some 10⁻⁶ of the largest, which cannot be distinguished from fp32 rounding (orthonormal.hpp).
 class RevealedSpan {
  public:
   /// Starts with an empty span of rows of p numbers.
@@ -22,7 +22,7 @@ class RevealedSpan {
   void add(const models::ConstBlock& matrix, double noise, Eigen::Index likely);
   void add(RevealedSpan other);
 
-  /// Σ ‖row P‖² and Σ ‖row‖² of a group of `per_group` rows, each less the mean row.
+  /// Returns Σ ‖row P‖² and Σ ‖row‖² per group of `per_group` rows, with the mean row subtracted from each.
   struct Energy {
     double shown = 0, all = 0;
     double share() const { return all > 0 ? shown / all : 0; }
@@ -30,14 +30,14 @@ class RevealedSpan {
   std::vector<Energy> energies(const models::ConstBlock& rows, const models::Vector& mean,
                                Eigen::Index per_group) const;
 
-  /// Returns the revealed part of one row: the mean, and the rest as far as the directions and the mean span it.
+  /// Returns the revealed part of a row: the mean row, and the projection of the remainder onto the directions.
   models::Vector shown(const models::Vector& row, const models::Vector& mean) const;
 
   Eigen::Index directions() const { return directions_.rows(); }
   /// Returns orthogonal rows of p numbers, whose squared lengths are their weights.
   const models::Matrix& basis() const { return directions_; }
   bool is_exact() const { return exact_; }  ///< all weights are 1
-  /// Returns the part of the mean row outside the directions, with length 1; empty if there is none.
+  /// Returns the normalised part of the mean row outside the directions; empty if there is none.
   models::Vector beside(const models::Vector& mean) const;
 
  private:

@@ -7,11 +7,10 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Most pairs of rows that are compared one by one.
+/// Largest number of pairs of rows that are compared one by one.
 constexpr Eigen::Index kMostPairs = 1 << 20;
 
-/// Returns a key that is nearly equal for rows close to each other: the sum of the numbers with signs fixed by
-/// position.
+/// Returns a key that is nearly equal for nearby rows: the sum of the numbers with signs fixed by position.
 double key_of(const float* numbers, Eigen::Index columns) {
   double key = 0;
   std::uint32_t state = 0x9E3779B9U;
@@ -46,7 +45,7 @@ RowFinder::RowFinder(const models::ConstBlock& rows)
 
 bool RowFinder::is_zero(std::size_t row) const {
   if (zero_[row] < 0) {
-    // Images are empty along their borders, so the middle is tested first.
+    // Tests the middle first, because images are empty along their borders.
     const float *first = own(row), *end = first + rows_.cols(), *middle = first + rows_.cols() / 2;
     const auto is_nothing = [](float x) { return x == 0; };
     const bool nothing = std::all_of(middle, end, is_nothing) && std::all_of(first, middle, is_nothing);
@@ -76,9 +75,9 @@ bool RowFinder::find_in_place(const models::ConstBlock& block, std::vector<char>
 
 bool RowFinder::is_near(std::size_t row, FoundMessage& message, Eigen::Index k, double tolerance) const {
   const float *wanted = own(row), *numbers = message.row(k);
-  // Numbers that were not encoded arrive bit for bit, and need no arithmetic.
+  // Compares bytes first: numbers that were not encoded arrive bit for bit.
   if (std::memcmp(wanted, numbers, static_cast<std::size_t>(rows_.cols()) * sizeof(float)) == 0) return true;
-  // ‖a − b‖ ≤ ε ‖a‖ implies ‖a‖ ≤ ‖b‖ ÷ (1 − ε): one number distinguishes most rows.
+  // Compares one number first: ‖a − b‖ ≤ ε ‖a‖ implies ‖a‖ ≤ ‖b‖ ÷ (1 − ε), which excludes most rows.
   constexpr double kForRounding = 1 + 1e-4;
   const FoundMessage::RowSize& size = message.size(k);
   const double at_most = kForRounding * tolerance / (1 - tolerance) * size.norm;

@@ -15,7 +15,7 @@ class RowFinder {
   /// computed on demand.
   class FoundMessage {
    public:
-    /// Refers to the first `columns` numbers, or as many as there are, of rows that must stay in place.
+    /// Refers to the first `columns` numbers of each row, or all if there are fewer. The rows must stay in place.
     FoundMessage(const models::ConstBlock& rows, Eigen::Index columns)
         : rows_(rows), columns_(std::min(columns, rows.cols())) {}
 
@@ -45,8 +45,8 @@ class RowFinder {
   /// Returns whether all nonzero rows are.
   bool find_in_place(const models::ConstBlock& block, std::vector<char>& found) const;
 
-  /// Sets found[i] to 1 for each row contained in `message`, which is as wide as the rows, within `tolerance` × its
-  /// norm. `guess`: row i is first compared with row guess + i.
+  /// Sets found[i] to 1 for each row contained in `message`, which is as wide as the rows, within `tolerance` × the
+  /// norm of the row. `guess`: row i is first compared with row guess + i.
   void find(FoundMessage& message, double tolerance, Eigen::Index guess, std::vector<char>& found) const;
 
  private:
@@ -54,20 +54,20 @@ class RowFinder {
     return rows_.data() + static_cast<Eigen::Index>(row) * rows_.outerStride();
   }
   double norm(std::size_t row) const;
-  /// Returns whether `row` is that near to row k of the message.
+  /// Returns whether `row` is within the tolerance of row k of the message.
   bool is_near(std::size_t row, FoundMessage& message, Eigen::Index k, double tolerance) const;
   void find_by_pairs(FoundMessage& message, double tolerance, std::vector<char>& found) const;
   void find_sorted(FoundMessage& message, double tolerance, std::vector<char>& found) const;
 
   models::ConstBlock rows_;
-  // Computed on demand; below 0: not yet. A finder belongs to one thread.
+  // Computed on demand; below 0: not yet computed. A finder belongs to one thread.
   mutable std::vector<signed char> zero_;
   mutable std::vector<double> norms_;
 };
 
 /// Returns the tolerance for a relative encoding error: at least that of fp32 (2⁻²²), and 1.5 times the error, which is
-/// a mean over rows. Returns −1 if more than 1/16 is lost: no row counts as handed over, and the span covers the
-/// remainder.
+/// a mean over rows. Returns −1 if more than 1/16 is lost. Then no row counts as revealed, and the span covers what
+/// remains.
 double tolerance_of(double error);
 
 }  // namespace dadsim::algorithms

@@ -9,26 +9,26 @@
 
 namespace dadsim::algorithms {
 
-/// The input rows of the first matrix that multiplies rows, computed from any samples by the network before it.
+/// Input rows of the first matrix that multiplies rows, computed from samples by the layers before it.
 class SampleRows {
  public:
   SampleRows(const models::Dataset& data, const models::Partition& partition, const models::Network& network);
 
-  /// Returns the inputs of that matrix.
+  /// Returns the number of inputs of the first matrix that multiplies rows.
   Eigen::Index inputs() const { return inputs_; }
   Eigen::Index outputs() const { return outputs_; }
   Eigen::Index rows_per_sample() const { return per_sample_; }
-  /// Returns the inputs of the last matrix that multiplies rows.
+  /// Returns the number of inputs of the last matrix that multiplies rows.
   Eigen::Index last_inputs() const { return last_inputs_; }
   std::size_t matrix() const { return matrix_; }  ///< number of the first matrix in the network
-  /// Returns whether a table precedes that matrix: samples are symbols then.
+  /// Returns whether a table precedes the first matrix that multiplies rows, so that samples are symbols.
   bool has_table() const { return table_; }
 
   /// Returns whether rows are unchanged samples.
   bool are_samples() const { return as_they_are_; }
   /// Returns whether rows are unchanged images.
   bool are_images() const { return as_they_are_ && data_.shape.height > 1 && data_.shape.width > 1; }
-  /// Returns the image of a site's sample, of which `share` was revealed as `shown`. *Requires* are_images().
+  /// Returns the image of a site's sample, with `share` of it revealed as `shown`. *Requires* are_images().
   step::ShownImage image(std::int64_t step, std::size_t site, std::int32_t sample, double share,
                          std::vector<float> shown) const;
 
@@ -53,17 +53,18 @@ class SampleRows {
 /// Difference above which one share counts as larger than another, beyond rounding.
 inline constexpr double kMoreShown = 1e-6;
 
-/// Samples that a batch is compared with, as many as the batch has.
+/// Samples that a batch is compared with; as many as the batch has.
 struct ControlSamples {
   std::vector<std::int32_t> of_site;    ///< random samples of the same site outside the batch
-  std::vector<std::int32_t> held_back;  ///< if the site has no more: held-back samples with the labels of the batch
+  std::vector<std::int32_t> held_back;  ///< held-back samples with the labels of the batch, if the site has too few
+                                        ///< others
 
   std::size_t size() const { return of_site.size() + held_back.size(); }
 };
 ControlSamples control_samples(const models::Dataset& data, const std::vector<std::int32_t>& site,
                                const std::vector<std::int32_t>& batch, std::uint64_t seed, std::size_t number,
                                std::int64_t step);
-/// Returns the rows of control samples, one below the other.
+/// Returns the rows of control samples, stacked.
 models::Matrix rows_of(const ControlSamples& control, const SampleRows& rows, const models::Network& network);
 
 }  // namespace dadsim::algorithms

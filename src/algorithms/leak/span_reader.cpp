@@ -35,7 +35,7 @@ void SpanReader::show_one(const RevealedSpan& span, std::vector<double>& shown) 
 
 void SpanReader::show_several(const std::vector<const RevealedSpan*>& spans, std::vector<double>& shown) {
   const auto largest = std::ranges::max_element(spans, {}, &RevealedSpan::directions);
-  // The other spans, and the mean row below them.
+  // Rows of the other spans, followed by the mean row.
   Index count = 0;
   for (const RevealedSpan* span : spans) count += span == *largest ? 0 : span->directions();
   const float length = mean_.norm();

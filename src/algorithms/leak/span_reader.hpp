@@ -13,7 +13,7 @@ namespace dadsim::algorithms {
 /// its products.
 class SpanReader {
  public:
-  /// `rows`: each less the mean row of the site.
+  /// `rows`: rows of the site, with its mean row subtracted.
   SpanReader(models::Matrix rows, const models::Vector& mean);
 
   /// Returns Σ ‖row P‖² and Σ ‖row‖² per group of `per_group` rows, P projecting onto the union of `spans` and the mean

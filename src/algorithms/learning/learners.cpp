@@ -22,7 +22,7 @@ void begin_measuring(ExchangeLeak* meter, std::int64_t number, const Batch& batc
       attendees == nullptr ? std::vector<std::int32_t>() : attendees->sites);
 }
 
-/// The weights of one site, or of all sites that share them, and everything that trains them.
+/// Weights of one site, or of all sites that share them, with the algorithm and optimizer that train them.
 class Replica {
  public:
   Replica(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem,
@@ -59,7 +59,7 @@ class Replica {
     if (meter_ != nullptr) meter_->end();
     const spec::OptimizerSpec& applied = step_.is_applied_as_it_is() ? plain_ : rule_.optimizer;
     const std::vector<step::ComputeOp> update = cost::update(applied, step_.applies_directions());
-    // Parameters after a matrix that are no matrix are charged with it, and left out if it is frozen.
+    // Charges parameters that follow a matrix with it, and leaves both out if the matrix is frozen.
     step_.backward([&](std::size_t l) {
       if (!step_.is_frozen(l)) step_.charge(update);
     });
@@ -84,7 +84,7 @@ class Replica {
   }
 
  private:
-  /// Returns the optimizer for a step that an algorithm applies whole: only its decoupled decay remains.
+  /// Returns the optimizer for a step that an algorithm applies itself: only decoupled weight decay remains.
   static spec::OptimizerSpec step_alone(const spec::OptimizerSpec& optimizer) {
     return {.kind = spec::OptimizerSpec::Kind::sgd,
             .weight_decay = optimizer.kind == spec::OptimizerSpec::Kind::adamw ? optimizer.weight_decay : 0};
@@ -145,7 +145,7 @@ class Alone final : public Learners {
     }
   }
 
-  /// Every site records the same structure for its own rows: one step of all sites in parallel.
+  /// Records one step of all sites in parallel: every site has the same structure for its own rows.
   LearnerStep train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
     if (attendees != nullptr) throw std::logic_error("sites that share nothing have no attendees");
     LearnerStep all;

@@ -15,7 +15,7 @@ namespace dadsim::algorithms {
 /// Per site, the indices of its samples in a step.
 using Batch = std::vector<std::vector<std::int32_t>>;
 
-/// All sites of a run, with their common or separate weights.
+/// Sites of a run, with common or separate weights.
 class Learners {
  public:
   virtual ~Learners() = default;
@@ -26,21 +26,21 @@ class Learners {
     step::StepSizes sizes;
     StepRanks ranks;
   };
-  /// Trains one step with the given learning rate. `attendees`: the participants, if sites may be absent; `batch`
-  /// covers all sites even then.
+  /// Trains one step with the given learning rate. `attendees`: the participants, if sites may be absent; `batch` still
+  /// covers all sites.
   virtual LearnerStep train(std::int64_t number, double rate, const Batch& batch,
                             const Attendees* attendees = nullptr) = 0;
 
-  /// Shows sent messages to `meter` from now on; sites that exchange nothing send none.
+  /// Shows sent messages to `meter` from now on; no messages if sites exchange nothing.
   virtual void set_leak_meter(ExchangeLeak* /*meter*/) {}
 
-  /// Returns the networks whose mean quality is the run's.
+  /// Returns the networks whose mean quality is that of the run.
   virtual std::vector<const models::Network*> networks() const = 0;
-  /// Returns whether these belong to sites that exchange their weights, so that their average is meaningful too.
+  /// Returns whether these networks belong to sites that exchange their weights, so that their average is meaningful.
   virtual bool own_weights() const { return false; }
 };
 
-/// Makes the learners of the run's algorithm. `steps`: most steps of the run; 0: unknown.
+/// Makes the learners of the run's algorithm. `steps`: largest number of steps of the run; 0: unknown.
 std::unique_ptr<Learners> make_learners(const spec::RunSpec& run, const LearningProblem& problem,
                                         std::int64_t steps = 0);
 

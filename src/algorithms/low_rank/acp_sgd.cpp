@@ -27,7 +27,7 @@ class AcpSgd final : public Algorithm {
 
  private:
   struct AlternatingFactors {
-    std::vector<models::Matrix> memory;  ///< out × in: E between steps; of all sites together, or per site
+    std::vector<models::Matrix> memory;  ///< out × in: E between steps, summed over all sites or per site
     models::Matrix p, q;                 ///< out × r and in × r
     FollowedSites followed;
   };
@@ -42,10 +42,10 @@ models::Matrix product_of_factors(TrainingStep& step, const models::Matrix& p, c
   return models::counted(p * q.transpose());
 }
 
-/// One matrix within a step.
+/// State of one matrix within a step.
 struct AlternatingMatrix {
   Gradients gradients;
-  models::Matrix beside;  ///< biases, and the matrix itself if it is not compressed
+  models::Matrix beside;  ///< biases; the matrix too if it is not compressed
   Pending<models::Matrix> beside_sum, factor;
 };
 
@@ -55,7 +55,7 @@ void AcpSgd::run(TrainingStep& step) {
   Exchange& exchange = step.exchange();
   std::vector<AlternatingMatrix> matrices(step.matrices());
   const step::Expression r = matrix_rank(step.recorder().add_slot({static_cast<std::int32_t>(options_.rank)}));
-  const step::Expression compressed = options_.compresses(r);  // 0 or 1
+  const step::Expression compressed = options_.compresses(r);  // 1 if compressed, else 0
   const bool sends_q = step.number() % 2 == 1;
   const auto is_compressed = [&](std::size_t l) {
     return options_.compresses(step.weights(l).in(), step.weights(l).out());
@@ -66,7 +66,7 @@ void AcpSgd::run(TrainingStep& step) {
     if (is_compressed(l)) layers_[l].followed.add_gradients(step, l);
     step.backpropagate(l);
   });
-  // Bucket by bucket, overlapped with the backward pass, as the hooks of the authors' program do.
+  // Sends bucket by bucket, overlapped with the backward pass, like the hooks of the authors' program.
   step.stage_of_buckets([&](std::size_t l) {
     AlternatingMatrix& m = matrices[l];
     AlternatingFactors& state = layers_[l];
@@ -109,7 +109,7 @@ SynchronousMethod acp_sgd_method() {
        .sums_in_buckets = true,
        .forgets = "P and Q are sent in turn, and errors of P do not fit Q",
        .lossless = {{"rank", "65536"}, {"least-compression", "1"}},
-       // A random basis loses something of every matrix that is compressed.
+       // Returns 0 for compressed matrices, because a random basis leaves out a part of each.
        .retained_rank =
            [](const spec::ParameterValues& values) {
              using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
@@ -118,7 +118,7 @@ SynchronousMethod acp_sgd_method() {
              const SubspaceOptions options{.least_compression = kLeastCompression.of(values)};
              return RetainedRank{(1.0 - options.compresses(rank)) * all, all};
            },
-       // The error memory, P and Q.
+       // Counts the error memory, P and Q.
        .state =
            [](const spec::ParameterValues& values) {
              return estimate::AlgorithmState{

@@ -13,7 +13,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Returns the quantile `share` of the entries, interpolated linearly. NaN, in a diverging step, sorts above all
+/// Returns the `share` quantile of the entries, interpolated linearly. NaN, in a diverging step, sorts above all
 /// numbers.
 float quantile(models::Vector values, double share) {
   std::sort(values.begin(), values.end(), [](float a, float b) { return a < b || (std::isnan(b) && !std::isnan(a)); });
@@ -23,7 +23,7 @@ float quantile(models::Vector values, double share) {
   return values(below) + static_cast<float>(at - static_cast<double>(below)) * (values(above) - values(below));
 }
 
-/// Returns the work of `passes` passes over both factors of a pair, at either of its layers.
+/// Returns the work of `passes` passes over both factors of a pair; either layer gives the same.
 step::Work passes_work(double passes) {
   const step::Expression entries = step::extent::in() * step::extent::out();
   return {.flops = 2.0 * passes * entries, .bytes_moved = passes * cost::kFloatBytes * entries, .launches = passes};
@@ -68,7 +68,7 @@ void Cogd::run(TrainingStep& step) {
     for (const std::size_t v : factor_pairs(step.network())) {
       CogdPair& pair = pairs_.emplace_back();
       pair.v = v;
-      // A step numbers tables last.
+      // Converts the index, since a step numbers tables last.
       while (&step.weights(pair.l) != &step.network().layer(v)) ++pair.l;
     }
   }
@@ -117,7 +117,7 @@ void Cogd::updated(TrainingStep& step, models::Network& network) {
   for (CogdPair& pair : pairs_) {
     models::WeightsOf<float>& v = network.layer(pair.v);
     models::WeightsOf<float>& u = network.layer(pair.v + 1);
-    // A frozen factor does not move by its optimizer's momentum either.
+    // Resets a frozen factor, which the optimizer's momentum has moved.
     if (rests(step, pair.l)) v.weight = pair.v_before, v.bias = pair.v_bias_before;
     if (rests(step, pair.l + 1)) u.weight = pair.u_before, u.bias = pair.u_bias_before;
     if (options_.l1 > 0 && !rests(step, pair.l)) {
@@ -198,7 +198,7 @@ SynchronousMethod cogd_method() {
                  return methods::faults_of_idle_parameters(facts.run.parameters, {{kStaleness, kUpdate, {"stale"}}});
                },
            .lossless = {{"update", "synchronous"}},
-           // The factors before the step, and waiting gradients.
+           // Counts the factors before the step, and delayed gradients.
            .state =
                [](const spec::ParameterValues& values) {
                  const double waiting =

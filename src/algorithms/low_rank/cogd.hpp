@@ -9,8 +9,9 @@
 
 namespace dadsim::algorithms {
 
-/// Returns the number of V's matrix for every factor pair; none overlap. Two dense layers with nothing between them
-/// form a low-rank layer: W = U Vᵀ, V the first (r × in, rows v_j), U the second (out × r, columns u_j), r < in, out.
+/// Returns, for every factor pair, the number of V's matrix; no pairs overlap. Two dense layers with nothing between
+/// them form a low-rank layer W = U Vᵀ, with r < in, out. V is the first (r × in, rows v_j), U the second (out × r,
+/// columns u_j).
 std::vector<std::size_t> factor_pairs(const models::Network& network);
 
 /// An optimizer option for factor pairs in the spirit of cogradient descent (CoGD; Wang et al., Cogradient Descent for
@@ -23,13 +24,13 @@ std::vector<std::size_t> factor_pairs(const models::Network& network);
 /// over the samples of all sites, z = Vᵀ x: the residual as component j sees it, one sum over sites of r squares. Then,
 /// as in dictionary learning, ‖u_j‖ is capped. V is shrunk towards zero by the proximal step of an L1 penalty, η l1.
 ///
-/// The factors may be updated in turns, or U with gradients that are some steps old: the paper's asynchronous case.
+/// The factors may be updated in turns, or U with gradients that are some steps old (the paper's asynchronous case).
 class Cogd final : public Algorithm {
  public:
   enum class CogdUpdate { synchronous, alternating, stale };
   struct Options {
     CogdUpdate update = CogdUpdate::synchronous;
-    std::int64_t staleness = 4;  ///< steps; only with `stale`
+    std::int64_t staleness = 4;  ///< delay of U's gradients in steps; only with `stale`
     double strength = 0.1;       ///< s; 0: plain gradient descent
     double l1 = 0;
     double cap = 1;  ///< largest ‖u_j‖; 0: none
@@ -39,7 +40,7 @@ class Cogd final : public Algorithm {
   void run(TrainingStep& step) override;
   void updated(TrainingStep& step, models::Network& network) override;
 
-  /// Returns the number of dead components of a pair: ‖u_j‖ ‖v_j‖ below 1 % of the pair's largest.
+  /// Returns the number of dead components of a pair: those with ‖u_j‖ ‖v_j‖ below 1 % of the pair's largest.
   static std::int64_t dead_components(const models::Network& network, std::size_t pair);
   /// Returns the number of component moves so far.
   std::int64_t moved() const { return moved_; }
@@ -51,12 +52,12 @@ class Cogd final : public Algorithm {
   bool rests(const TrainingStep& step, std::size_t l) const;
 
   struct CogdPair {
-    std::size_t l = 0;                  ///< V's matrix in the step; U's is the next one
-    std::size_t v = 0;                  ///< V's matrix in the network
+    std::size_t l = 0;                  ///< number of V's matrix in the step; U's is the next one
+    std::size_t v = 0;                  ///< number of V's matrix in the network
     models::Matrix u_before, v_before;  ///< values before the step
     models::Vector u_bias_before, v_bias_before;
     models::Vector residual;                      ///< c, r
-    std::deque<models::LayerGradient> gradients;  ///< gradients of U that wait
+    std::deque<models::LayerGradient> gradients;  ///< delayed gradients of U
   };
   void move(TrainingStep& step, CogdPair& pair, models::Matrix& u, const models::Matrix& v);
 

@@ -16,19 +16,19 @@ using namespace step::extent;  // NOLINT(google-build-using-namespace): the form
 
 /// Method of computing Q from R.
 enum class Columns {
-  normalised,   ///< each column of R by itself
-  orthonormal,  ///< all of R (Orth-Dion, arXiv 2605.16341)
+  normalised,   ///< normalises each column of R
+  orthonormal,  ///< orthonormalises R (Orth-Dion, arXiv 2605.16341)
 };
 
-constexpr float kLeastLength = 1e-8F;  // added to the length of a column of R
+constexpr float kLeastLength = 1e-8F;  // ε added to the length of a column of R
 
-/// Symbolic rank r, and 1 for matrices that send P and R.
+/// Returns the rank r in symbols, and 1 for matrices that send P and R.
 step::Expression rank_of_share(double fraction) { return kept_of(fraction, min({in(), out()})); }
 step::Expression sends_factors(double fraction) {
   return hidden_matrix() * exceeds(weights_of_matrix(), rank_of_share(fraction) * (in() + out()));
 }
 
-/// Work of Q from R, and of P Qᵀ.
+/// Work of computing Q from R, and P Qᵀ.
 step::Work direction_work(const step::Expression& r, Columns columns) {
   const bool each = columns == Columns::normalised;
   const step::Expression made = (each ? step::Expression(3.0) : 4.0 * r) * r * in();
@@ -41,9 +41,9 @@ void charge_hidden(TrainingStep& step, step::Phase phase, const step::Work& work
   step.charge(phase, step::Role::workers, {cost::only_where(hidden_matrix(), work)});
 }
 
-/// One matrix within a step.
+/// State of one matrix within a step.
 struct DionMatrix {
-  models::Matrix beside;   ///< biases, and the gradient itself if it travels whole
+  models::Matrix beside;   ///< biases; the gradient too if it is sent whole
   models::Matrix columns;  ///< P, out × r
   models::Matrix rows;     ///< R, in × r
   Pending<models::Matrix> beside_sum, p, r;
@@ -61,7 +61,7 @@ struct DionMatrix {
 /// Where r(in + out) ≥ in · out the gradient is summed whole and every site makes P and R by itself. Other parameters
 /// are summed uncompressed, and take the AdamW of <muon>. A site that is absent keeps its M_s.
 ///
-/// P and R depend on the M_s through their sum alone, so one M is kept unless participants change.
+/// P and R depend on the M_s through their sum alone, so that one M is kept unless participants change.
 class Dion final : public Algorithm {
  public:
   Dion(double fraction, Columns columns) : fraction_(fraction), columns_(columns) {}
@@ -69,25 +69,25 @@ class Dion final : public Algorithm {
 
  private:
   struct MatrixState {
-    std::vector<models::Matrix> momentum;  ///< M, out × in: of all sites together, or per site
+    std::vector<models::Matrix> momentum;  ///< M, out × in: summed over all sites, or per site
     models::Matrix basis;                  ///< Q, in × r
-    FollowedSites followed;                ///< M_s for an observer
+    FollowedSites followed;                ///< M_s, kept for an observer
     Eigen::Index rank = 0;
     bool is_hidden = false;
     bool sends = false;  ///< P and R are sent
   };
 
-  /// Sets what is known before the first step.
+  /// Determines hidden matrices and ranks; called in the first step.
   void begin(const TrainingStep& step);
-  /// Calls `body(M, share)` for the momenta of this step, `share` being N_s ÷ ΣN, or 1 of all sites together.
+  /// Calls `body(M, share)` for the momenta of this step. `share`: N_s ÷ ΣN, or 1 for the sum over all sites.
   template <class Body>
   static void for_momenta(TrainingStep& step, MatrixState& state, const Body& body);
-  // Each charges what it computes.
+  // These functions charge their work.
   /// Returns Σ M Q, and charges its work.
   models::Matrix columns_of(TrainingStep& step, std::size_t l);
   /// Orthonormalises P and returns Σ Mᵀ P.
   models::Matrix rows_of(TrainingStep& step, std::size_t l, models::Matrix& columns);
-  /// Takes P Rᵀ off the momenta, makes Q of R and returns P Qᵀ.
+  /// Subtracts P Rᵀ from the momenta, computes Q from R and returns P Qᵀ.
   models::Matrix direction_of(TrainingStep& step, std::size_t l, const models::Matrix& columns, models::Matrix rows);
 
   double fraction_;
@@ -145,7 +145,7 @@ models::Matrix Dion::rows_of(TrainingStep& step, std::size_t l, models::Matrix& 
 
 models::Matrix Dion::direction_of(TrainingStep& step, std::size_t l, const models::Matrix& columns,
                                   models::Matrix rows) {
-  charge_hidden(step, step::Phase::merge, reconstruct_work(rank_of_share(fraction_)));  // M less P Rᵀ
+  charge_hidden(step, step::Phase::merge, reconstruct_work(rank_of_share(fraction_)));  // M − P Rᵀ
   charge_hidden(step, step::Phase::merge, direction_work(rank_of_share(fraction_), columns_));
   MatrixState& state = layers_[l];
   const auto share_sent = static_cast<float>(1 - step.update_rule().optimizer.momentum);
@@ -168,7 +168,7 @@ void Dion::run(TrainingStep& step) {
   std::vector<DionMatrix> matrices(step.matrices());
   const step::Expression r = rank_of_share(fraction_);
   const step::Expression compressed = sends_factors(fraction_);
-  // Sums over sites where factors are sent; else every site has the sum.
+  // Sums factors over sites, if they are sent; otherwise every site has the sum.
   const auto sum = [&](std::size_t l, const step::Expression& rows, const models::Matrix& of_all,
                        const std::function<models::Matrix(const models::Matrix& of_site)>& make) {
     const MatrixState& state = layers_[l];
@@ -236,7 +236,7 @@ SynchronousMethod dion_method() {
                  return RetainedRank{(1.0 - sends_factors(kFraction.of(values))) * weights_of_matrix(),
                                      weights_of_matrix()};
                },
-           // Q; M takes the place of Muon's moment.
+           // Counts Q; M replaces Muon's momentum.
            .state =
                [](const spec::ParameterValues& values) {
                  return estimate::AlgorithmState{hidden_matrix() * rank_of_share(kFraction.of(values)) * in()};

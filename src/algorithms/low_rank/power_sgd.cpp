@@ -65,13 +65,13 @@ models::Matrix PowerSgd::memory(std::size_t layer) const {
 
 namespace {
 
-/// The state of one matrix within a step.
+/// State of one matrix within a step.
 struct UnderWay {
   Gradients gradients;                      ///< G_s, out × in
-  models::Matrix own_beside;                ///< biases, and the matrix itself if it is not compressed
+  models::Matrix own_beside;                ///< biases; the matrix too if it is not compressed
   std::vector<models::Matrix> projections;  ///< P_s, out × r
   models::Matrix columns;                   ///< P̂, out × r
-  models::Matrix rest;                      ///< sum over sites of what was sent next to P
+  models::Matrix rest;                      ///< sum over sites of the numbers sent next to P
   Pending<models::Matrix> beside, p, q;
 };
 
@@ -89,7 +89,7 @@ void PowerSgd::run(TrainingStep& step) {
   Exchange& exchange = step.exchange();
   std::vector<UnderWay> matrices(step.matrices());
   const step::Expression r = matrix_rank(step.recorder().add_slot({static_cast<std::int32_t>(options_.rank)}));
-  const step::Expression compressed = options.compresses(r);  // 0 or 1
+  const step::Expression compressed = options.compresses(r);  // 1 if compressed, else 0
   const auto is_compressed = [&](std::size_t l) {
     return options.compresses(step.weights(l).in(), step.weights(l).out());
   };
@@ -101,8 +101,8 @@ void PowerSgd::run(TrainingStep& step) {
     if (is_compressed(l)) followed_[l].add_gradients(step, l);
     step.backpropagate(l);
   });
-  // Bucket by bucket, overlapped with the backward pass, as in the communication hook of PyTorch's
-  // DistributedDataParallel. The numbers are those of the lines in power_sgd.hpp.
+  // Sends bucket by bucket, overlapped with the backward pass, like the communication hook of PyTorch's
+  // DistributedDataParallel. Numbers in brackets refer to the lines in power_sgd.hpp.
   const auto part = [&](std::size_t l, const std::function<models::Matrix(const models::Matrix& of_site)>& make) {
     return followed_[l].known() ? Exchange::PartOfSum([this, l, make](std::size_t s) { return make(followed_[l][s]); })
                                 : nullptr;
@@ -140,7 +140,7 @@ void PowerSgd::run(TrainingStep& step) {
     UnderWay& m = matrices[l];
     models::LayerGradient& gradient = step.gradient(l);
     layers_[l].basis = std::move(m.q.wait());
-    // (5) G = P̂ Qᵀ, and (6) E_s = M_s less its share of that.
+    // (5) G = P̂ Qᵀ, and (6) E_s = M_s − N_s ÷ ΣN · G.
     gradient.weight = reconstruct(step, m.columns, layers_[l], options, r);
     followed_[l].take_off(step, gradient.weight);
     if (options_.rounds == SubspaceRounds::two) m.rest = std::move(m.beside.wait());
@@ -172,7 +172,8 @@ SynchronousMethod power_sgd_method() {
        .parameters = {kRank, kStart, kLeastCompression, kRounds, kUncompressedSteps},
        .sends_sums = true,
        .sums_in_buckets = true,
-       // The first steps send gradients, later ones P and Q: an error memory needs messages of one shape.
+       // Reports remembered errors with uncompressed steps: the first steps send gradients, later ones P and Q, and an
+       // error memory needs messages of one shape.
        .check =
            [](const RunFacts& facts) {
              const spec::CompressSpec& compress = facts.run.compress;
@@ -184,7 +185,7 @@ SynchronousMethod power_sgd_method() {
                            "set memory=\"false\", or uncompressed-steps=\"0\"")};
            },
        .lossless = {{"rank", "65536"}, {"least-compression", "0"}},
-       // Rank among the components of the gradient of all sites.
+       // Returns the rank kept of the gradient of all sites.
        .retained_rank =
            [](const spec::ParameterValues& values) {
              using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
@@ -194,7 +195,7 @@ SynchronousMethod power_sgd_method() {
              const step::Expression compressed = options.compresses(rank);
              return RetainedRank{min({compressed * rank + (1.0 - compressed) * all, all}), all};
            },
-       // The error memory, P and Q.
+       // Counts the error memory, P and Q.
        .state =
            [](const spec::ParameterValues& values) {
              return estimate::AlgorithmState{

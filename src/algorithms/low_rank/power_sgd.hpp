@@ -9,10 +9,10 @@
 
 namespace dadsim::algorithms {
 
-/// M_s = G_s + E_s of each site for one matrix, for a method that needs only their sum: kept for an observer that asks
-/// for a single site's message. Nothing is charged, since no site computes it for another.
+/// M_s = G_s + E_s of each site for one matrix, for methods that need only the sum over sites. Kept for an observer
+/// that inspects a single site's message. Nothing is charged, because no site would compute it.
 ///
-/// It is known from the first step until a step without such an observer; afterwards never again.
+/// Known from the first step until a step without such an observer, and unknown from then on.
 class FollowedSites {
  public:
   /// Adds this step's gradient to M_s of each observed site; does nothing for an embedding table.
@@ -30,7 +30,7 @@ class FollowedSites {
   std::vector<models::Matrix> of_sites_;
 };
 
-/// Returns a column of the gradient of a site's biases and, with `with_weights`, its matrix row by row.
+/// Returns the gradient of a site's biases and, with `with_weights`, of its matrix row by row, as one column.
 models::Matrix beside_of_site(const TrainingStep& step, std::size_t l, std::size_t site, bool with_weights);
 
 /// PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019, algorithms 1 and 2). Per matrix, with M_s = G_s + E_s (out × in)
@@ -44,23 +44,24 @@ models::Matrix beside_of_site(const TrainingStep& step, std::size_t l, std::size
 /// Sites with the same Q make one step of subspace iteration on the summed gradient, so that their directions agree and
 /// the exchange needs sums only. Biases are summed uncompressed.
 ///
-/// Everything sent or applied depends on the M_s only through their sum M, and so on the E_s only through their sum: E
-/// = M − P̂ Qᵀ is kept once for all sites. With compressed messages this does not hold, and every site keeps its own.
+/// All messages and updates depend on the M_s only through their sum M, and so on the E_s only through theirs: E = M −
+/// P̂ Qᵀ is kept once for all sites. With compressed messages every site keeps its own E_s.
 class PowerSgd final : public Algorithm {
  public:
-  /// Origin of Q.
+  /// Origin of Q at the beginning of a step.
   enum class Start {
-    warm,   ///< the previous step: directions improve from step to step
-    random  ///< drawn anew in every step
+    warm,   ///< Q of the previous step, so that directions improve from step to step
+    random  ///< Q is drawn at random in every step
   };
-  /// Consecutive sums per step: uncompressed numbers travel with P, or before it.
+  /// Consecutive sums per step: two, with uncompressed numbers sent along with P, or three, with those numbers before
+  /// P.
   enum class SubspaceRounds { two, three };
   struct Options {
     std::int64_t rank = 2;
     Start start = Start::warm;
     double least_compression = 2;  ///< see SubspaceOptions
     SubspaceRounds rounds = SubspaceRounds::two;
-    std::int64_t uncompressed_steps = 0;  ///< steps of gradient sharing before the first that compresses
+    std::int64_t uncompressed_steps = 0;  ///< steps of gradient sharing before compression begins
   };
 
   explicit PowerSgd(Options options) : options_(options) {}

@@ -72,22 +72,24 @@ SynchronousMethod rank_dad_method() {
        .forgets = "errors of <compress> do not fit the next factors; memory=\"true\" of the <run> itself keeps the "
                   "errors of factorisations",
        .check = faults_of_idle_tables,
-       // After the rank is exhausted, deflation by squares leaves noise of arbitrary direction.
+       // Marks stop rules by direction as unstable: once the rank is exhausted, deflation by squares leaves noise of
+       // arbitrary direction.
        .unstable =
            [](const spec::ParameterValues& values) { return kStop.of(values) != FactoriseOptions::FactorStop::share; },
        .lossless = {{"cap", "65536"}, {"tolerance", "0"}},
-       // Rank among the components of a site, or of the merged components of all. Small ones are left out in addition.
+       // Returns the kept rank of a site's components, or of the merged components of all sites. Small components are
+       // left out in addition.
        .retained_rank =
            [](const spec::ParameterValues& values) {
              using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the
-                                            // papers
+                                            // papers on the method
              const bool merges = kMode.of(values) == RankDad::Mode::two_way;
              const step::Expression all =
                  min({in_with_bias(), delta_directions(), merges ? over_workers(rows()) : rows()});
              return RetainedRank{min({static_cast<double>(kCap.of(values)), all}), all};
            },
-       // Upper bound: the factors of a site, the factors of all sites, and the compression errors that a site and the
-       // merge keep.
+       // Counts an upper bound: the factors of a site, the factors of all sites, and the compression errors kept by a
+       // site and by merging.
        .state =
            [](const spec::ParameterValues& values) {
              using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula

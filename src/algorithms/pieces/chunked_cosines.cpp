@@ -71,7 +71,7 @@ step::Work chunked_cosines_work(std::int64_t most) {
   const auto limit = static_cast<double>(most);
   const step::Expression height = largest_divisor(out(), limit);
   const step::Expression width = largest_divisor(in(), limit);
-  constexpr double kFloatSizes = 4.0 * 2.0;  // read and written, in each of two products
+  constexpr double kFloatSizes = 4.0 * 2.0;  // numbers read and written, in each of two products
   return {.flops = 2.0 * in() * out() * (height + width) + 2.0 * bias() * out() * height,
           .bytes_moved = kFloatSizes * (2.0 * in() * out() + bias() * out()),
           .launches = 2.0 + bias()};

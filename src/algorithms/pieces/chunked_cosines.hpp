@@ -17,7 +17,7 @@ class ChunkedCosines {
 
   /// Returns the coefficients of each chunk as a row, row by row: chunks() × chunk_size().
   models::Matrix transform(const models::Matrix& matrix) const;
-  /// Does the inverse of transform().
+  /// Inverts transform().
   models::Matrix invert(const models::Matrix& coefficients) const;
 
  private:
@@ -27,9 +27,10 @@ class ChunkedCosines {
   models::Matrix across_rows_, across_columns_;
 };
 
-/// Returns the work of one direction for a matrix of out × in, and for one of 1 × out if there are biases.
+/// Returns the work of one transform, or its inverse, for a matrix of out × in and, if there are biases, for a row of 1
+/// × out.
 step::Work chunked_cosines_work(std::int64_t most);
-/// Returns the number of coefficients kept: `kept` of each chunk, or all that it has.
+/// Returns the number of coefficients kept: `kept` of each chunk, or all if the chunk has fewer.
 step::Expression kept_of_chunks(std::int64_t kept, std::int64_t most);
 
 }  // namespace dadsim::algorithms

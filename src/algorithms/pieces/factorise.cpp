@@ -51,10 +51,10 @@ class GradientProduct {
 
   Eigen::Index in() const { return in_; }
   Eigen::Index out() const { return out_; }
-  /// Returns the most components that M can have.
+  /// Returns the largest number of components that M can have.
   Eigen::Index most() const { return most_; }
 
-  /// Returns the divisor of M.
+  /// Returns the divisor by which M is scaled.
   float scale() const { return scale_; }
 
   /// Returns M Mᵀ v.
@@ -121,11 +121,11 @@ Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOp
       }
       const models::Vector image = product.apply_transpose(v);
       const float sigma = image.norm();
-      if (!(sigma > 0)) break;  // the matrix is exhausted, or sigma is NaN
+      if (!(sigma > 0)) break;  // the rank is exhausted, or sigma is NaN
       if (found >= 2) {
         const auto last = directions.row(found - 1).transpose();
         if ((v - last).norm() < static_cast<float>(options.tolerance) * last.norm()) {
-          --found;  // the previous direction was noise already
+          --found;  // the previous direction was already noise
           dropped = true;
           break;
         }
@@ -137,8 +137,8 @@ Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOp
       ++found;
     }
   }
-  // The code drops the last two of the components it tried: after a σ of zero, which its list contains, one real
-  // component; at the cap two.
+  // Drops the last two components tried, as the released code does: at the cap, two found ones; after a σ of zero,
+  // which its list contains, one found component.
   if (options.stop == FactoriseOptions::FactorStop::released && !dropped) {
     found = std::max<Eigen::Index>(found - (found < options.cap ? 1 : 2), 0);
   }
@@ -147,7 +147,7 @@ Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOp
   return factors;
 }
 
-/// Share of σ₁ below which a component is fp32 rounding noise, whatever the tolerance.
+/// Share of σ₁ below which a component is fp32 rounding noise, for any tolerance.
 constexpr float kNoise = 1e-6F;
 
 void orthogonalise(const models::Matrix& directions, Eigen::Index count, models::Vector& v) {
@@ -184,11 +184,11 @@ Factors components_of(const GradientProduct& product, const FactoriseOptions& op
         models::Vector image = product.apply_gram(v);
         orthogonalise(directions, found, image);
         const float norm = image.norm();
-        exhausted = !(norm > 0);  // true for NaN too
+        exhausted = !(norm > 0);  // also true for NaN
         if (!exhausted) v = image / norm;
       }
       if (exhausted) break;
-      // Rounding of the last projection matters once v is scaled up again: it keeps the directions orthonormal to ε.
+      // Projects again, since rounding of the last projection is scaled up with v: directions stay orthonormal to ε.
       orthogonalise(directions, found, v);
       v.normalize();
       const models::Vector image = product.apply_transpose(v);
@@ -229,7 +229,7 @@ Factors factorise_matrix(const models::Matrix& matrix, const FactoriseOptions& o
 
 std::vector<step::Work> factorise_work(const step::Expression& rows, const step::Expression& kept,
                                        const FactoriseOptions& options) {
-  // Dropped components were searched for, and so are charged.
+  // Charges dropped components too, because they were searched for.
   const step::Expression rank = options.stop == FactoriseOptions::FactorStop::released ? kept + 2.0 : kept;
   const auto iterations = static_cast<double>(options.iterations);
   const step::Expression in = step::extent::in_with_bias();

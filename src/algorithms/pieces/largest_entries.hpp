@@ -5,7 +5,7 @@
 #include "algorithms/step/training_step.hpp"
 #include "compress/largest_entries.hpp"
 
-// The largest entries of gradients as lists of values and indices: each piece that takes a step computes and records
+// Operations on the largest entries of gradients, as lists of values and indices: each computes its result and records
 // its cost.
 
 namespace dadsim::algorithms {
@@ -14,12 +14,12 @@ using compress::add_kept;
 using compress::KeptEntries;
 using compress::take_largest;
 
-/// Returns the largest entries of M_s = G_s + E_s per site; E_s stays in `memory`. Biases are not selected: those in
-/// `memory` become the site's own.
+/// Returns the largest entries of M_s = G_s + E_s per site, and leaves E_s in `memory`. Biases are not selected: those
+/// in `memory` are overwritten with the site's own.
 std::vector<KeptEntries> take_largest_of_sites(TrainingStep& step, std::size_t l, double fraction,
                                                std::vector<models::LayerGradient>& memory);
 
-/// Returns Σ_s C_s from the lists of all sites.
+/// Returns the gradient Σ_s C_s, from the lists of all sites.
 models::Matrix sum_of_lists(TrainingStep& step, std::size_t l, double fraction, const Rows& lists);
 
 }  // namespace dadsim::algorithms

@@ -26,7 +26,7 @@ std::vector<step::Work> factorise_work(const FactorMemory* memory, const step::E
                                        const step::Expression& rank, const FactoriseOptions& options) {
   if (memory == nullptr) return factorise_work(rows, rank, options);
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
-  step::Work work = factorise_work(rows, rank, options).back();  // work on the matrix itself
+  step::Work work = factorise_work(rows, rank, options).back();  // work of forming and updating the dense matrix
   const step::Expression entries = in_with_bias() * out();
   work.flops = work.flops + entries + 2.0 * rank * entries;
   work.bytes_moved = work.bytes_moved + cost::kFloatBytes * (4.0 * entries + rank * (in_with_bias() + out()));
@@ -36,7 +36,7 @@ std::vector<step::Work> factorise_work(const FactorMemory* memory, const step::E
 
 namespace {
 
-/// Returns [A 1]: with a column of ones the last column of Δᵀ [A 1] is the gradient of the bias.
+/// Returns [A 1], so that the last column of Δᵀ [A 1] is the gradient of the bias.
 models::Matrix with_ones(const models::ConstBlock& input, bool bias) {
   models::Matrix augmented(input.rows(), input.cols() + (bias ? 1 : 0));
   augmented.leftCols(input.cols()) = input;
@@ -44,8 +44,8 @@ models::Matrix with_ones(const models::ConstBlock& input, bool bias) {
   return augmented;
 }
 
-/// Returns the stream of random starts: one per layer at the sites, and one per layer for merging. All sites have the
-/// same, so that the result does not depend on how data are distributed.
+/// Returns the number of the random stream of starts: one per layer at the sites, and one per layer for merging. All
+/// sites use the same stream, so that the result does not depend on how data are distributed.
 std::uint32_t stream_of(std::size_t layer, bool merging) {
   return static_cast<std::uint32_t>(2 * layer + (merging ? 1 : 0));
 }
@@ -59,7 +59,7 @@ void pad_to(Factors& factors, Eigen::Index most) {
   }
 }
 
-/// Appends zeros up to the cap, or to the most that the matrix allows.
+/// Appends zeros up to the cap, or to the largest rank that the matrix allows.
 void pad(Factors& factors, std::int64_t cap) {
   pad_to(factors, std::min({static_cast<Eigen::Index>(cap), factors.right.cols(), factors.left.cols()}));
 }
@@ -69,7 +69,7 @@ step::Expression padded_rank(TrainingStep& step, const SharedFactorsOptions& opt
   return step::extent::biased_rank(step.recorder().add_slot({static_cast<std::int32_t>(options.factorise.cap)}));
 }
 
-/// Returns the number of components found in the factors of `rows` rows.
+/// Returns the number of components found, in symbols, in the factors of `rows` rows.
 step::Expression rank_found(TrainingStep& step, std::vector<std::int32_t> components, const step::Expression& rows,
                             const SharedFactorsOptions& options) {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
@@ -78,7 +78,7 @@ step::Expression rank_found(TrainingStep& step, std::vector<std::int32_t> compon
                        min({in_with_bias(), delta_directions(), rows}));
 }
 
-/// Returns the most directions that a matrix of the layer can have.
+/// Returns the largest number of directions that a matrix of the layer can have.
 step::Expression any_rows() { return step::extent::min({step::extent::in_with_bias(), step::extent::out()}); }
 
 }  // namespace
@@ -162,7 +162,7 @@ Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOp
     step.ranks().merged[l] = static_cast<double>(merged.rank());
     step::Expression rank = rank_found(step, {static_cast<std::int32_t>(merged.rank())}, all_rows, options);
     step.charge(step::Phase::merge, who, factorise_work(memory, all.rows, rank, options.factorise));
-    // Only sent factors are padded.
+    // Pads only factors that are sent.
     if (who == step::Role::aggregator && options.padding == Padding::cap) {
       pad(merged, options.factorise.cap);
       rank = padded_rank(step, options);

@@ -14,7 +14,8 @@ namespace {
 
 /// Share of a column's length below which its remainder is fp32 rounding noise.
 constexpr float kRoundingNoise = 1e-6F;
-/// Work of a basis with `rows` rows made orthonormal, of M = G + E, of its product with the basis, and of the new E.
+/// Work of half a step for a basis with `rows` rows: orthonormalising it, M = G + E, the product with the basis, and
+/// the new E.
 step::Work project_half_work(const step::Expression& rows, const step::Expression& rank) {
   const step::Expression gram_schmidt = 4.0 * rank * rank * rows;
   return {.flops = gram_schmidt + (4.0 * rank + 2.0) * weights_of_matrix(),
@@ -29,10 +30,10 @@ bool of_sites(TrainingStep& step) { return step.exchange().compresses() || step.
 /// Returns the index of a site's memory.
 std::size_t place(TrainingStep& step, std::size_t i) { return of_sites(step) ? step.among_all(i) : 0; }
 
-/// Returns the number of matrices that an exchange adds up.
+/// Returns the number of matrices that are summed in an exchange.
 std::size_t summands(TrainingStep& step) { return step.exchange().compresses() ? step.sites() : 1; }
 
-/// Adds up the matrices unless messages are compressed.
+/// Sums the matrices unless messages are compressed.
 std::vector<models::Matrix> summed_where_linear(TrainingStep& step, std::vector<models::Matrix> of_each) {
   for (; of_each.size() > summands(step); of_each.pop_back()) of_each.front() += of_each.back();
   return of_each;

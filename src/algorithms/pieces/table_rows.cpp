@@ -12,7 +12,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Work of setting the table to zero, and adding every row to one of the table's.
+/// Work of zeroing the table, and adding every row to one of the table's rows.
 step::Work scatter_work() {
   const step::Expression entries = step::extent::all_rows() * step::extent::in();
   return {.flops = entries,

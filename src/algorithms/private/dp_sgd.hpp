@@ -24,7 +24,7 @@ class DpSgd final : public Algorithm {
 /// The row is as long as both.
 void add_gradient_to_row(const models::ConstBlock& deltas, const models::ConstBlock& inputs, models::Matrix& row);
 
-/// Returns a site's rows among those of all sites.
+/// Returns a site's part of the rows of all sites.
 models::ConstBlock rows_of_site(const TrainingStep& step, const models::ConstBlock& all, std::size_t site);
 
 }  // namespace dadsim::algorithms

@@ -30,7 +30,7 @@ class Lsg final : public Rgp {
  public:
   enum class Rule : std::uint8_t { magnitude, random, synflow };
   struct Sparsity {
-    double density = 0.25;  ///< share of the numbers that is released
+    double density = 0.25;  ///< share of the numbers that are released
     Rule rule = Rule::random;
     double memory = 0.9;
   };
@@ -155,7 +155,7 @@ SynchronousMethod lsg_method() {
               return methods::faults_of_idle_parameters(facts.run.parameters, {{kMemory, kMask, {"magnitude"}}});
             },
         .lossless = {{"rank", "65536"}, {"density", "1"}},
-        // State of rgp, and the history.
+        // Counts the state of rgp, and the history H.
         .state =
             [](const spec::ParameterValues& values) {
               using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula

@@ -18,8 +18,8 @@ using Eigen::Index;
 
 constexpr std::size_t kExamplesAtOnce = 16;
 
-/// A block of rows divided by its largest magnitude, which is kept separately: squares of floats leave their range at
-/// 1e±19.
+/// A block of rows divided by its largest magnitude, which is kept separately, because squares of floats overflow or
+/// vanish at 1e±19.
 struct Normalised {
   models::Matrix rows;
   double scale = 0;
@@ -54,7 +54,7 @@ void ExampleNorms::add_product(const models::ConstBlock& u, const models::ConstB
         models::Matrix of_a(rows, rows), of_b(rows, rows);
         of_a.noalias() = models::counted(a.rows * a.rows.transpose());
         of_b.noalias() = models::counted(b.rows * b.rows.transpose());
-        // The sum has products of either sign, but is negative only through rounding.
+        // Clamps the sum, whose products have either sign: it is negative only through rounding.
         square = std::max(0.0, of_a.cast<double>().cwiseProduct(of_b.cast<double>()).sum());
       } else {
         models::Matrix product(u.cols(), v.cols());
@@ -183,16 +183,16 @@ models::Matrix clipped_deltas(TrainingStep& step, std::size_t l, const models::V
 
 namespace {
 
-/// Philox4x32-10 takes ten rounds of eight operations for four numbers; Box and Muller's transform takes a logarithm, a
-/// root, a sine and a cosine for two, some ten operations each.
+/// Operations per normal number. Philox4x32-10 takes ten rounds of eight operations for four numbers. The Box–Muller
+/// transform takes a logarithm, a root, a sine and a cosine for two numbers, some ten operations each.
 constexpr double kFlopsPerNormal = 40.0;
 
 step::Work draw_work(const step::Expression& elements) {
-  constexpr double kReadAndWritten = 8.0;  // bytes
+  constexpr double kReadAndWritten = 8.0;  // bytes per number
   return {.flops = kFlopsPerNormal * elements, .bytes_moved = kReadAndWritten * elements, .launches = 1.0};
 }
 
-/// Adds noise of a site; number `sites` is the aggregator.
+/// Adds the noise of site number `site`; the number after the last site is the aggregator.
 void add_noise(models::Matrix& row, double deviation, const TrainingStep& step, std::size_t l, std::size_t site) {
   RandomStream random(step.seed(), Purpose::privacy_noise, static_cast<std::uint32_t>(site * step.matrices() + l),
                       static_cast<std::uint32_t>(step.number()));

@@ -46,7 +46,7 @@ std::string whom_it_protects_from(NoiseBy noise, std::size_t sites, bool sites_c
   throw std::logic_error("unknown source of noise");
 }
 
-/// Largest and smallest ε spent by a site.
+/// Largest and smallest ε spent at a site, with the sites' numbers.
 struct Spent {
   double most = 0, least = 0;
   std::size_t who_most = 0, who_least = 0;
@@ -56,9 +56,9 @@ std::int64_t steps_of(const RunContext& run, std::size_t site) {
   return run.begun.empty() ? run.steps : run.begun[site];
 }
 
-/// Returns the ε spent by sites. A sample is in steps of its own site alone, so that its site decides it.
+/// Returns the ε spent per site, which depends on the site's own steps alone: a sample is used only at its own site.
 Spent spent_by_sites(const RunContext& run, double sigma, double delta) {
-  std::map<std::pair<double, std::int64_t>, double> known;  // most sites are alike
+  std::map<std::pair<double, std::int64_t>, double> known;  // by rate and steps, since most sites are alike
   Spent spent;
   for (std::size_t site = 0; site < std::max<std::size_t>(1, run.rates.size()); ++site) {
     const double rate = run.rates.empty() ? run.sampling_rate : run.rates[site];
@@ -95,7 +95,7 @@ std::string privacy_remark(const RunFacts& facts) {
            "not have";
   }
   if (options.epsilon > 0) {
-    // The planned steps determine σ; fewer steps may have been taken.
+    // Uses the σ of the planned steps; fewer steps may have been carried out.
     sigma = noise_multiplier_of(options, facts.planned.value());
   }
   if (sigma == 0)
@@ -204,8 +204,8 @@ SynchronousMethod as_private(SynchronousMethod info) {
     return faults;
   };
   info.asks_for_plan = [](const spec::ParameterValues& values) { return privacy_options(values).epsilon > 0; };
-  // Rounding before the sum destroys the Gaussian with a share of the variance, and lengthens clipped gradients.
-  // Messages that are private on their own stay private.
+  // Excludes <compress> unless each site adds the full noise: rounding before the sum distorts Gaussian shares of the
+  // noise, and lengthens clipped gradients. Messages that are private by themselves remain private.
   info.compresses = [](const spec::ParameterValues& values) {
     return privacy_options(values).noise == NoiseBy::each_site;
   };

@@ -59,12 +59,12 @@ namespace {
 
 step::Expression entries_of_matrix() { return step::extent::in() * step::extent::out(); }
 
-/// Returns r (in + out), or in · out if that is less.
+/// Returns min(r (in + out), in · out).
 step::Expression numbers_of_gradient(const step::Expression& rank) {
   return step::extent::min({entries_of_matrix(), rank * (step::extent::in() + step::extent::out())});
 }
 
-/// Returns 1 if r (in + out) < in · out, else 0: the numbers that carriers save, limited to one.
+/// Returns 1 if r (in + out) < in · out, else 0, as min(1, numbers saved by carriers).
 step::Expression where_rank_is_low(const step::Expression& rank) {
   return step::extent::min({1.0, entries_of_matrix() - numbers_of_gradient(rank)});
 }
@@ -245,7 +245,8 @@ SynchronousMethod rgp_method() {
   return as_private({{.name = "rgp",
                       .parameters = {Rgp::kRank, Rgp::kWarmUp},
                       .lossless = {{"rank", "65536"}},
-                      // The weights at the end of the warm-up, the carriers, and the rows of A and Δ in r columns.
+                      // Counts the weights at the end of the warm-up, the carriers, and the rows of A and Δ in r
+                      // columns.
                       .state =
                           [](const spec::ParameterValues& values) {
                             using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula

@@ -32,12 +32,11 @@ Carriers carriers_of(const models::Matrix& target, std::int64_t rank, std::uint6
 models::Matrix from_carriers(const Carriers& carriers, const models::ConstBlock& left_gradient,
                              const models::ConstBlock& right_gradient);
 
-/// Returns the work of these two, for r = `rank` in symbols.
+/// Returns the work of power iteration, and of the projection, for r = `rank` in symbols.
 step::Work carriers_work(const step::Expression& rank);
 step::Work from_carriers_work(const step::Expression& rank);
 
-/// Numbers of a matrix's gradient that are released: those of G_L, row by row, then those of G_R; without carriers,
-/// those of G.
+/// Mask of the released numbers of a matrix's gradient: G_L row by row, then G_R; without carriers, G.
 struct Mask {
   models::Matrix first;               ///< for G_L or G: zeros and ones
   models::Matrix second;              ///< for G_R; empty without carriers
@@ -63,22 +62,23 @@ class Rgp : public Algorithm {
 
   struct Options {
     std::int64_t rank = 16;
-    std::int64_t warm_up = 0;  ///< steps; the first step after them has no update yet, and uses W too
+    std::int64_t warm_up = 0;  ///< steps of warm-up, which use W; the step after them also does, because it has no
+                               ///< update yet
   };
   Rgp(const PrivacyOptions& privacy, const Options& options) : options_(options), noisy_(privacy) {}
   void prepare(const RunContext& run) override { noisy_.prepare(run); }
   void run(TrainingStep& step) override;
 
  protected:
-  /// Returns the number of released numbers of a gradient, out of `all`; fewer in derived classes.
+  /// Returns the number of released numbers of a gradient with `all` numbers; derived classes may release fewer.
   virtual step::Expression released(const step::Expression& all) const { return all; }
-  /// Chooses the released numbers without using data, and charges this work; none: all. `rank` in symbols, 0 and 1 in
-  /// `low_rank`.
+  /// Chooses the released numbers without using data, and charges this work; none: all are released. The expressions
+  /// are the rank, and 1 if the matrix has carriers or 0 if not, in symbols.
   virtual std::optional<Mask> choose(TrainingStep&, std::size_t, const std::optional<Carriers>&,
                                      const step::Expression&, const step::Expression&) {
     return std::nullopt;
   }
-  /// Receives the gradient that all sites apply, and therefore know.
+  /// Receives the gradient that all sites apply, and which is therefore public.
   virtual void applied(TrainingStep&, std::size_t, const models::Matrix&) {}
 
  private:

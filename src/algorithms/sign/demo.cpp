@@ -178,7 +178,7 @@ models::LayerGradient DeMo::signs_of_mean(TrainingStep& step, std::size_t l, con
       biases.add((within - of_matrix.chunks() * per_chunk) / per_bias_chunk, place, value);
     }
   }
-  // A NaN loss must not be hidden by signs, which are always finite.
+  // Propagates a NaN loss, which signs would hide because they are always finite.
   const float one = std::isfinite(step.loss()) ? 1.0F : std::numeric_limits<float>::quiet_NaN();
   return {one * matrix.signs(), one * biases.signs().transpose()};
 }
@@ -210,7 +210,7 @@ SynchronousMethod demo_method() {
            .compresses = false,
            .optimizer = Needs::plain_sgd,
            .applies_signs = true,
-           // Memory of the momentum.
+           // Counts the momentum δ.
            .state =
                [](const spec::ParameterValues&) {
                  return estimate::AlgorithmState{step::extent::in_with_bias() * step::extent::out(), 0, true};

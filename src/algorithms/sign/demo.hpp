@@ -39,7 +39,7 @@ class DeMo final : public Algorithm {
   /// Message of a site for one matrix with its biases.
   struct Lists {
     models::Matrix values = models::Matrix(0, 0);  ///< 1 × count
-    std::vector<std::int32_t> places;              ///< positions within their chunks
+    std::vector<std::int32_t> places;              ///< positions of the coefficients within their chunks
     std::vector<std::uint32_t> value_codes, place_codes;
   };
   /// Moves the largest coefficients of δ to `into`.
@@ -48,10 +48,10 @@ class DeMo final : public Algorithm {
   /// Adds this step's gradient of matrix l to each site's δ, moves the largest coefficients to lists, and charges this
   /// work.
   std::vector<Lists> take_of_sites(TrainingStep& step, std::size_t l);
-  /// Returns the lists as a contribution, valid as long as `lists` lives.
+  /// Returns the lists as a contribution, valid while `lists` exists.
   Contribution contribution(const std::vector<Lists>& lists) const;
-  /// Returns the signs of the mean coefficients of all sites, transformed back to matrix l and its biases; charges this
-  /// work.
+  /// Returns the signs of the mean coefficients of all sites, transformed back to matrix l and its biases, and charges
+  /// this work.
   models::LayerGradient signs_of_mean(TrainingStep& step, std::size_t l, const Rows& all) const;
 
   Options options_;

@@ -22,7 +22,7 @@ using Eigen::Index;
 constexpr double kNumber = 4.0;  // bytes in memory of a float or a code
 constexpr int kScaleBits = 32;
 
-/// Returns the numbers of a block: a whole number of bytes of signs, the same in all blocks.
+/// Returns the size of a block: a multiple of 8 (whole bytes of signs), the same for all blocks.
 Index block_size(Index numbers, std::size_t blocks) {
   const auto bits = static_cast<Index>(8 * blocks);
   return 8 * ((numbers + bits - 1) / bits);
@@ -45,7 +45,7 @@ step::Work combine_signs_work(std::size_t blocks, double sites) {
           .launches = 3.0};
 }
 
-/// Work of m and the step from it.
+/// Work of the new m, and of the step from m.
 step::Work step_work(double flops) {
   return {.flops = flops * step::extent::parameters(),
           .bytes_moved = 4.0 * kNumber * step::extent::parameters(),
@@ -169,7 +169,7 @@ OneBitAdam::Ballot OneBitAdam::combine(Tensor& tensor, std::size_t block, const 
   for (const std::uint32_t code : scales) {
     for (float& x : z) x += of_scale_code(code) * of_sign_code(signs[next++]);
   }
-  // Masked entries, and padding after the end, are zero.
+  // Zeroes masked entries, and padding after the end.
   const Index size = tensor.per_deviation.size();
   const Index first = std::min(size, static_cast<Index>(block) * width);
   const Index length = std::min(width, size - first);
@@ -293,8 +293,8 @@ constexpr spec::RealParameter kWarmUpShare{"warm-up-share", 0, 1, "0.2",
 constexpr spec::IntegerParameter kWarmUpSteps{"warm-up-steps", 0, 1e9, "0",
                                               "warm-up T in steps; 0: warm-up-share sets T"};
 
-/// Checks a run of 1-bit Adam. An aggregator must be present in every step, because it alone keeps the compression
-/// error of the average.
+/// Checks a run of 1-bit Adam. If sites may be absent, the run needs an aggregator, which is always present: each peer
+/// alone keeps the compression errors of the block that it averages.
 RunFaults one_bit_adam_faults(const RunFacts& facts) {
   RunFaults faults = methods::faults_of_idle_parameters(
       facts.run.parameters, {{.parameter = kWarmUpShare, .other = kWarmUpSteps, .without = true}});
@@ -316,7 +316,7 @@ SynchronousMethod one_bit_adam_method() {
            .optimizer = Needs::adam,
            .check = one_bit_adam_faults,
            .lossless = {{"warm-up-share", "1"}},
-           // Errors e of the site's matrix and of its block. m and v are the optimizer's state (Adam).
+           // Counts the errors e of the site's matrix and of its block. m and v are the optimizer's state (Adam).
            .state =
                [](const spec::ParameterValues&) {
                  const step::Expression numbers = step::extent::in_with_bias() * step::extent::out();

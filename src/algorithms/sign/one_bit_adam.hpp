@@ -26,8 +26,8 @@ namespace dadsim::algorithms {
 class OneBitAdam final : public Algorithm {
  public:
   struct Options {
-    double warm_up_share = 0.2;      ///< T ÷ the steps that the run may take
-    std::int64_t warm_up_steps = 0;  ///< T, if it is not 0
+    double warm_up_share = 0.2;      ///< T as a share of the largest number of steps of the run
+    std::int64_t warm_up_steps = 0;  ///< T in steps; 0: warm_up_share applies
   };
 
   explicit OneBitAdam(Options options) : options_(options) {}
@@ -35,7 +35,7 @@ class OneBitAdam final : public Algorithm {
 
   /// Returns m of matrix l, then of its biases; empty before T.
   const Eigen::ArrayXf& momentum(std::size_t l) const { return tensors_[l].momentum; }
-  /// Returns the sum of all e of matrix l with its biases.
+  /// Returns Σ e_s + Σ e_b of matrix l with its biases.
   Eigen::ArrayXf errors(std::size_t l) const;
 
  private:
@@ -48,22 +48,22 @@ class OneBitAdam final : public Algorithm {
   };
 
   bool is_warming_up(const TrainingStep& step) const;
-  /// Takes m and v from Adam.
+  /// Copies m and v from Adam, and freezes v.
   void freeze(const TrainingStep& step);
-  /// Encoded y_s of a site: the part for one block.
+  /// Encoded y_s of a site for one block.
   struct Ballot {
     std::vector<std::uint32_t> signs;  ///< one per number of the block; zeros beyond its end
-    std::vector<std::uint32_t> scale;  ///< one fp32 number as it lies in memory
+    std::vector<std::uint32_t> scale;  ///< one number, as the bits of fp32
   };
   std::vector<Ballot> encode(TrainingStep& step, std::size_t l, std::size_t site, models::LayerGradient own);
-  /// Returns the encoded z_b, and updates its error.
+  /// Returns the encoded z_b, and updates e_b.
   Ballot combine(Tensor& tensor, std::size_t block, const Rows& of_sites);
-  // The next three, for matrix l, charge their work.
+  // The next three functions charge their work, for matrix l.
   /// Encodes the numbers of every site, per site and block.
   std::vector<std::vector<Ballot>> encode_sites(TrainingStep& step, std::size_t l);
-  /// Sums every block of all sites' signs and encodes it again.
+  /// Sums the signs of all sites in every block, and encodes each sum.
   std::vector<Rows> combine_blocks(TrainingStep& step, std::size_t l, const std::vector<Rows>& of_sites);
-  /// Takes m from the blocks, and the step from m.
+  /// Computes m from the blocks, and the step from m.
   void apply(TrainingStep& step, std::size_t l, const std::vector<Rows>& made);
 
   Options options_;

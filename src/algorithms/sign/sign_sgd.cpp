@@ -19,14 +19,14 @@ constexpr double kCodeInMemory = 4.0;
 constexpr std::uint32_t kDown = 1;
 constexpr std::uint32_t kUp = 2;
 
-/// Work of m ← β m + (1 − β) g if there is a momentum, a comparison and a coin.
+/// Work of m ← β m + (1 − β) g if there is momentum, a comparison and a random bit.
 step::Work vote_work(bool momentum) {
   return {.flops = (momentum ? 5.0 : 2.0) * step::extent::parameters(),
           .bytes_moved = (cost::kFloatBytes * (momentum ? 3.0 : 1.0) + kCodeInMemory) * step::extent::parameters(),
           .launches = 1.0};
 }
 
-/// Work of a sum over the voters, a comparison and a coin.
+/// Work of a sum over the voters, a comparison and a random bit.
 step::Work count_work(const step::Expression& voters) {
   return {.flops = (voters + 2.0) * step::extent::parameters(),
           .bytes_moved = kCodeInMemory * (voters + 1.0) * step::extent::parameters(),
@@ -97,7 +97,8 @@ std::vector<std::vector<std::uint32_t>> SignVotes::cast(TrainingStep& step, std:
     models::LayerGradient own{models::Matrix::Zero(weights.out(), weights.in()),
                               models::Vector::Zero(weights.bias.size())};
     add_to(site, own);
-    // A sum over all sites contains the site's share of the rows; its own momentum does not.
+    // Scales by the inverse of the site's share of the rows. Gradients to be summed have that share as factor; the
+    // site's own momentum must not.
     const float whole = static_cast<float>(all) / static_cast<float>(step.samples(site));
     own.weight *= whole;
     own.bias *= whole;
@@ -129,7 +130,7 @@ void SignVotes::apply(TrainingStep& step, std::size_t l, const Rows& result) con
   models::LayerGradient& gradient = step.gradient(l);
   gradient.weight.resize(weights.out(), weights.in());
   gradient.bias.resize(weights.bias.size());
-  // A NaN loss must not be hidden by votes, which are always finite.
+  // Propagates a NaN loss, which votes would hide because they are always finite.
   const float one = std::isfinite(step.loss()) ? 1.0F : std::numeric_limits<float>::quiet_NaN();
   const std::vector<std::uint32_t>& codes = result.codes[0];
   const auto step_of = [&](std::size_t i) { return one * static_cast<float>(vote_of(codes[i])); };

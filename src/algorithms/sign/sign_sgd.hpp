@@ -10,14 +10,14 @@
 namespace dadsim::algorithms {
 
 /// Votes by sign: each site's votes on the numbers of a matrix and its biases, their count, and the applied result.
-/// Each call computes and charges.
+/// Each function computes its result and charges its work.
 class SignVotes {
  public:
-  /// The treatment of zeros and ties.
+  /// Treatment of zeros and ties.
   enum class Zeros {
-    random,  ///< one bit, drawn
-    plus,    ///< one bit, +1
-    abstain  ///< two bits
+    random,  ///< one bit per vote; zeros and ties are drawn at random
+    plus,    ///< one bit per vote; zeros and ties count as +1
+    abstain  ///< two bits per vote; zeros abstain, ties move nothing
   };
   struct Options {
     float momentum = 0;  ///< β
@@ -30,9 +30,9 @@ class SignVotes {
   std::vector<std::vector<std::uint32_t>> cast(TrainingStep& step, std::size_t l);
   /// Returns the bits per code.
   int bits() const { return options_.zeros == Zeros::abstain ? 2 : 1; }
-  /// Returns the majority of the votes of all sites on matrix l.
+  /// Returns a combination that computes the majority of all sites' votes on matrix l.
   Combination count(TrainingStep& step, std::size_t l) const;
-  /// Makes the result of the vote the gradient of matrix l.
+  /// Sets the gradient of matrix l to the result of the vote.
   void apply(TrainingStep& step, std::size_t l, const Rows& result) const;
   /// Sums the parameters outside the matrices, and applies the sign of the sum.
   static void apply_to_the_rest(TrainingStep& step);
@@ -41,7 +41,7 @@ class SignVotes {
   /// Returns the votes of site `site` on matrix l and its biases, row by row: codes as sent.
   std::vector<std::uint32_t> votes(const TrainingStep& step, std::size_t l, std::size_t site,
                                    models::LayerGradient own);
-  /// Returns the vote of a zero per number of matrix l (`ties`: the result of a tie), equal at every site.
+  /// Returns the votes for zeros per number of matrix l (`ties`: for ties), the same at every site.
   std::vector<std::uint32_t> coins(const TrainingStep& step, std::size_t l, std::size_t count, bool ties) const;
   std::uint32_t code_of(float x, std::uint32_t coin) const;
   std::int32_t vote_of(std::uint32_t code) const;

@@ -16,8 +16,9 @@ namespace {
 /// EF21 (Richtárik, Sokolov, Fatkhullin, NeurIPS 2021, arXiv 2106.05203, algorithm 2), with C the run's compressor and
 /// G_s the gradient of site s with the weight N_s ÷ ΣN:
 ///   C_s = C(G_s − H_s),  H_s ← H_s + C_s,  H ← H + Σ_s C_s;  all apply H
-/// H_s and H start at zero. Among peers every site has H; an aggregator whose messages lose something keeps that and
-/// adds it to the next (EF21-BC, Fatkhullin et al., arXiv 2110.03294). Numbers that are sent uncompressed are summed.
+/// H_s and H start at zero. Among peers every site has H. An aggregator whose messages lose something keeps the loss
+/// and adds it to its next message (EF21-BC, Fatkhullin et al., arXiv 2110.03294). Numbers that are sent uncompressed
+/// are summed.
 ///
 /// H_s of a site that is absent stays as it was, and stays in H (EF21-PP, the same paper): ΣN then has the
 /// rows that the site had last. Uncompressed numbers have no estimates: their sum is that of the sites present.
@@ -54,7 +55,7 @@ class Ef21 final : public Algorithm {
   }
 
  private:
-  /// Returns the rows of the sites present ÷ those of all sites with an estimate.
+  /// Returns the rows of the sites present ÷ the rows of all sites with an estimate.
   float share_present(const TrainingStep& step) {
     rows_.resize(step.all_sites());
     Eigen::Index present = 0;
@@ -64,7 +65,7 @@ class Ef21 final : public Algorithm {
   }
 
   std::vector<models::LayerGradient> sums_;  ///< H per matrix
-  std::vector<Eigen::Index> rows_;           ///< per site among all: rows in the last step that it took
+  std::vector<Eigen::Index> rows_;           ///< per site among all: rows in its last step
 };
 
 }  // namespace

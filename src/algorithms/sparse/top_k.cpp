@@ -16,7 +16,8 @@ void TopK::run(TrainingStep& step) {
 
   step.forward();
   step.backward_with_embeddings([&](std::size_t l) {
-    const std::vector<KeptEntries> own = take_largest_of_sites(step, l, fraction_, memory_[l]);  // C_s; E_s is left
+    const std::vector<KeptEntries> own =
+        take_largest_of_sites(step, l, fraction_, memory_[l]);  // sends C_s, and leaves E_s
     models::Matrix bias = models::Matrix::Zero(step.weights(l).bias.size(), 1);
     const auto bias_of = [&](std::size_t s) -> const models::Vector& { return memory_[l][step.among_all(s)].bias; };
     for (std::size_t s = 0; s < step.sites(); ++s) bias += bias_of(s);
@@ -47,7 +48,7 @@ SynchronousMethod top_k_method() {
            [](const spec::ParameterValues& values) {
              return RetainedRank{step::extent::kept(kFraction.of(values)), step::extent::in() * step::extent::out()};
            },
-       // The error memory.
+       // Counts the error memory.
        .state =
            [](const spec::ParameterValues&) {
              return estimate::AlgorithmState{step::extent::in() * step::extent::out(), 0, true};

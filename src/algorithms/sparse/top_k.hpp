@@ -15,7 +15,7 @@ namespace dadsim::algorithms {
 ///     E_s = M_s − C_s
 /// Biases are summed uncompressed.
 ///
-/// The entries that a site sends depend on its own error, so that one E_s per site is kept: sites × matrices.
+/// The entries that a site sends depend on its own error, so that E_s is kept per site: sites × matrices.
 class TopK final : public Algorithm {
  public:
   explicit TopK(double fraction) : fraction_(fraction) {}

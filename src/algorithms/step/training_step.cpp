@@ -102,7 +102,7 @@ void TrainingStep::begin(std::int64_t number, const models::Samples& samples,
 }
 
 std::optional<spec::Activation> TrainingStep::chained(std::size_t l) const {
-  // Δ would not pass through a table between two matrices.
+  // Excludes matrices with a table between them, through which Δ does not pass.
   if (l + 1 >= layers_ || matrix_[l + 1] != matrix_[l] + 1) return std::nullopt;
   return network_.chained(matrix_[l]);
 }
@@ -315,7 +315,7 @@ void TrainingStep::keep_gradients(std::size_t l) {
     } else {
       network_.weight_gradient(matrix_[l], tapes_[site], own);
     }
-    // Δ has the weight N_s ÷ ΣN of the site among all, and the site's worth.
+    // Rescales to the site's own mean: Δ has the weight N_s ÷ ΣN of the site, and the site's worth.
     const float worth = site_weights_.empty() ? 1.0F : site_weights_.at(site);
     const float scale = static_cast<float>(offsets_.back()) / (worth * static_cast<float>(samples(site)));
     own.weight *= scale;
@@ -330,7 +330,7 @@ void TrainingStep::replace_deltas(std::size_t l, const models::Matrix& rows) {
     if (networks_.empty() || delta.rows() != rows.rows() || delta.cols() != rows.cols()) {
       throw std::logic_error("the Δ of sites with own networks needs as many rows as before");
     }
-    // The rows read there lie in the tape, which this object owns.
+    // Writes to rows in the tape, which this object owns.
     Eigen::Map<models::Matrix>(const_cast<float*>(delta.data()), rows.rows(), rows.cols()) = rows;
   }
 }
@@ -352,7 +352,7 @@ models::ConstBlock TrainingStep::table_delta(std::size_t site, std::size_t l) co
 }
 
 void TrainingStep::sum_non_matrix_parameters(bool embeddings_seen_to) {
-  // These are linear in the rows of the sites, and so already summed over them.
+  // Takes vector gradients as sums over sites, since they are linear in the rows of the sites.
   gradient_.vectors.clear();
   for_each_pass([&](const models::Network&, models::Tape& tape, Eigen::Index, Eigen::Index, std::size_t) {
     if (gradient_.vectors.empty()) {

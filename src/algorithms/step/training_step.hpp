@@ -22,46 +22,46 @@ struct StepRanks {
   std::vector<double> merged;
 };
 
-/// Application of the gradient that an algorithm leaves.
+/// Rule by which the gradient of an algorithm is applied.
 struct UpdateRule {
   spec::OptimizerSpec optimizer = {};
   const models::Optimizer* state = nullptr;  ///< the optimizer itself; null if there is none (a single step)
   double rate = 1;                           ///< η of this step
-  std::int64_t steps = 0;                    ///< most steps of the run; 0: unknown
+  std::int64_t steps = 0;                    ///< largest number of steps of the run; 0: unknown
 };
 
-/// One training step of all sites that share a network, as an algorithm sees it. The samples of all sites are stacked
-/// in site order, so that one matrix product serves all; site s owns samples(s) of them. A computation for all sites at
-/// once is recorded as each site computing its own part.
+/// One training step of all sites that share a network, as an algorithm uses it. The samples of all sites are stacked
+/// in site order, so that one matrix product computes all sites; site s owns samples(s) of them. Computation for all
+/// sites at once is recorded as each site computing its own part.
 ///
 /// Matrices are numbered in the order of the forward pass: 0 … layers() − 1 are those that multiply rows, whose
 /// gradient is Δᵀ A; layers() … matrices() − 1 are the tables of embeddings, which only algorithms on gradients treat
 /// like them. Parameters outside the matrices (norms, positions, tables unless the algorithm handles them) are summed
 /// over sites uncompressed; the algorithm does nothing for them.
 ///
-/// An algorithm *requires* begin() with a batch; it *ensures* that gradient(l) holds, for every matrix that it handles,
-/// the gradient that all sites apply. It starts with forward() and works through the matrices with backward().
+/// An algorithm *requires* begin() with a batch. It *ensures* that gradient(l) holds, for every matrix that it handles,
+/// the gradient that all sites apply. It starts with forward() and processes the matrices in backward().
 class TrainingStep {
  public:
   TrainingStep(const models::Network& network, spec::ExchangeMode mode, std::uint64_t seed,
                const spec::CompressSpec& compress = {});
-  /// Takes seed and loss from the learning problem.
+  /// Takes seed and loss function from the learning problem.
   TrainingStep(const models::Network& network, spec::ExchangeMode mode, const LearningProblem& problem,
                const spec::CompressSpec& compress = {});
 
-  /// Gives each site a network of its own for its passes, of the shape of `network`; shared layers must be equal in
-  /// all. Pieces for the stacked rows of all sites are not available then.
+  /// Gives each site a separate network for its passes, with the shape of `network`; shared layers must be equal in
+  /// all. Functions for the stacked rows of all sites are then not available.
   void set_networks(std::vector<const models::Network*> of_sites);
 
-  /// Sets the batch: per site, the indices of its samples (a site may have none, but not all). With `attendees` the
-  /// step has only those sites, and `batch` is theirs.
+  /// Sets the batch: per site, the indices of its samples (a site may have none, but not all sites). With `attendees`
+  /// the step has only those sites, and `batch` has an entry for each.
   void begin(std::int64_t number, const models::Samples& samples, const std::vector<std::vector<std::int32_t>>& batch,
              const Attendees* attendees = nullptr);
-  /// Sets a factor on each site's part of the loss, and so of every Δ, from now on; empty: none.
+  /// Sets a factor on each site's part of the loss, and so on every Δ, from now on; empty: none.
   void set_site_weights(std::vector<float> weights) { site_weights_ = std::move(weights); }
   /// Sets whether sites share a network, so that parameters outside the matrices are summed.
   void set_sharing(bool sharing) { sharing_ = sharing; }
-  /// Records the wait for parameters outside the matrices; gradient() is complete after it.
+  /// Records the wait for parameters outside the matrices, which completes gradient().
   void finish();
   void set_update_rule(const UpdateRule& rule) { rule_ = rule; }
 
@@ -74,10 +74,9 @@ class TrainingStep {
   /// Returns φ if Δ_l follows from Δ_{l+1} alone: Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ'.
   std::optional<spec::Activation> chained(std::size_t l) const;
   std::size_t sites() const { return offsets_.size() - 1; }
-  /// Returns whether steps may have different participants: state kept between steps is then kept for each site
-  /// separately.
+  /// Returns whether steps may have different participants, so that state between steps must be kept per site.
   bool sites_change() const { return all_sites_ > 0; }
-  /// Returns the number of sites, present or not.
+  /// Returns the number of sites, including absent ones.
   std::size_t all_sites() const { return sites_change() ? all_sites_ : sites(); }
   /// Returns the number, among all sites, of a site of this step.
   std::size_t among_all(std::size_t site) const {
@@ -89,20 +88,22 @@ class TrainingStep {
   std::uint64_t seed() const { return seed_; }
   std::int64_t number() const { return number_; }
 
-  /// Runs the forward pass of all sites, and forms the Δ of the last matrix. Δ is scaled by N_s ÷ ΣN: contributions of
-  /// sites simply add up.
+  /// Runs the forward pass of all sites, and forms the Δ of the last matrix. Δ is scaled by N_s ÷ ΣN, so that the
+  /// sites' contributions sum to the gradient.
   void forward();
 
   /// Calls `body(l)` for the matrices that multiply rows, from the last to the first; operations recorded in it belong
   /// to l.
   void backward(const std::function<void(std::size_t l)>& body);
-  /// Does the same and includes tables in their order among the matrices: the algorithm handles their gradients.
+  /// Works like backward(), but includes tables in their order among the matrices: the algorithm handles their
+  /// gradients.
   void backward_with_embeddings(const std::function<void(std::size_t l)>& body);
-  /// Does the same with the work after each layer's gradient, in stages. With buckets, a bucket's stage begins once its
-  /// layers' gradients are present and the previous stage has begun for the next bucket. See Sweep::stage.
+  /// Works like backward_with_embeddings() in stages, for work after each layer's gradient. With buckets, a bucket's
+  /// stage begins once its layers' gradients are present and the previous stage has begun for the next bucket. See
+  /// Sweep::stage.
   void stage_of_buckets(const std::function<void(std::size_t l)>& body);
-  /// Does the same as backward_with_embeddings(), but the messages of all matrices from one place in `body` become one.
-  /// See step::kTogether.
+  /// Works like backward_with_embeddings(), but the messages of all matrices from one place in `body` become one. See
+  /// step::kTogether.
   void together(const std::function<void(std::size_t l)>& body);
   /// Calls `body()`; operations recorded in it belong to the last layer alone.
   void at_last_layer(const std::function<void()>& body);
@@ -110,29 +111,29 @@ class TrainingStep {
   /// Calls `body()`; operations recorded in it belong to all matrices together, including tables.
   void at_all_layers(const std::function<void()>& body);
 
-  /// Sets `make(v, sum)`, which turns each vector outside the matrices, summed over sites, into the applied one.
+  /// Sets `make(v, sum)`, which transforms each vector outside the matrices, summed over sites, before it is applied.
   /// `work`: its cost per parameter.
   void transform_non_matrix_parameters(std::function<void(std::size_t v, models::Vector& sum)> make, step::Work work);
-  /// Declares gradient() to be the step itself: weights ← weights − η (gradient() + λ weights), λ for decoupled weight
-  /// decay, without the optimizer. For algorithms that are optimizers themselves.
+  /// Declares gradient() to be the step itself, without the optimizer: weights ← weights − η (gradient() + λ weights),
+  /// with λ the decoupled weight decay. For algorithms that are optimizers themselves.
   void apply_as_it_is() { as_it_is_ = true; }
   bool is_applied_as_it_is() const { return as_it_is_; }
   /// Declares that gradients of hidden matrices are directions (models::LayerGradient::is_direction).
   void apply_directions() { directions_ = true; }
   bool applies_directions() const { return directions_; }
 
-  // Pieces of the work: each computes for real and records its cost.
+  // Parts of the work: each computes its result and records its cost.
 
-  /// Computes Δ_{l−1} from Δ_l, for every site its own rows. The sweep in which matrix 0 is propagated is the backward
+  /// Computes Δ_{l−1} from Δ_l, for every site on its own rows. The sweep that propagates matrix 0 is the backward
   /// pass.
   void backpropagate(std::size_t l);
-  /// Does so only if a layer below needs a Δ of the sites' own, which does not follow from the Δ above it.
+  /// Calls backpropagate(l) only if a layer below needs the sites' own Δ, which does not follow from the Δ above it.
   void backpropagate_where_needed(std::size_t l);
-  /// Declares that there is no backward pass: parameters outside the matrices stay unchanged, their gradient is zero,
-  /// and no site sends it.
+  /// Declares that there is no backward pass: parameters outside the matrices have zero gradients, are not sent and
+  /// stay unchanged.
   void skip_non_matrix_parameters();
-  /// Returns the loss of the step's labels at the end of another network, after its forward pass over the same samples,
-  /// scaled as the step's own. Its Δ are available afterwards.
+  /// Returns the loss of the step's labels at the output of another network, after its forward pass over the same
+  /// samples. The loss is scaled like the step's own. Sets the Δ in `tape`.
   float loss_of(const models::Network& network, models::Tape& tape) const;
   /// Replaces the Δ of matrix l (rows of all sites × out).
   void set_delta(std::size_t l, const models::Matrix& delta) { network_.set_delta(matrix_[l], delta, tape_); }
@@ -143,18 +144,18 @@ class TrainingStep {
   /// Forms gradient(l) = Δᵀ A over the rows of all sites: the sum of the sites' gradients.
   void form_gradient(std::size_t l);
 
-  // Work over the rows that all sites have shared; every site does the same.
+  // Work on the rows that all sites have shared, which every site does.
 
   /// Forms gradient(l) = Δ̂ᵀ Â.
   void form_gradient_of_rows(std::size_t l, const models::Matrix& deltas, const models::Matrix& inputs);
   /// Returns Z = Â Wᵀ + b of matrix l.
   models::Matrix preactivations_of_rows(std::size_t l, spec::Activation activation, const models::Matrix& inputs);
-  /// Returns Δ̂_l W_l, the gradient with respect to the outputs of matrix l − 1, if the Δ of that matrix follows from
-  /// it; otherwise an empty matrix.
+  /// Returns Δ̂_l W_l, the gradient with respect to the outputs of matrix l − 1; an empty matrix if the Δ of that
+  /// matrix does not follow from it.
   models::Matrix backpropagate_rows(std::size_t l, const models::Matrix& deltas);
 
-  /// Records the cost of a computation. For the pieces that carry it out, here and in pieces/; an algorithm calls
-  /// those.
+  /// Records the cost of a computation. Only functions that carry one out, here and in pieces/, should call it;
+  /// algorithms call those functions.
   void charge(step::Phase phase, step::Role who, std::vector<step::Work> branches, bool except_first_layer = false,
               bool every_layer = false);
   void charge(const std::vector<step::ComputeOp>& ops);
@@ -167,19 +168,19 @@ class TrainingStep {
   models::RowsOf<float> inputs(std::size_t l) const { return network_.input(matrix_[l], stacked()); }
   models::RowsOf<float> deltas(std::size_t l) const { return network_.delta(matrix_[l], stacked()); }
 
-  /// Forms every site's own gradient of matrix l and keeps it, with the loss as the mean over the site's own samples.
-  /// Matrix l then has no gradient(l).
+  /// Forms every site's own gradient of matrix l and keeps it, for the mean loss over the site's own samples. Matrix l
+  /// then has no gradient(l).
   void keep_gradients(std::size_t l);
   /// Returns the gradients of keep_gradients(l) per site; empty for a shared matrix, and for a site without samples.
   const std::vector<models::LayerGradient>& own_gradients(std::size_t l) const { return own_gradients_[l]; }
   /// Replaces Δ of matrix l by these rows at every site.
   void replace_deltas(std::size_t l, const models::Matrix& rows);
 
-  /// Freezes matrix l in this step: it is not updated, and gradient(l) holds nothing.
+  /// Freezes matrix l in this step: it is not updated, and gradient(l) is empty.
   void freeze(std::size_t l);
   bool is_frozen(std::size_t l) const { return frozen_[l]; }
 
-  /// Returns, for table l at site s, the symbols read, or the gradients of the rows read, rows × in.
+  /// Returns, for table l at site s, the symbols read, or the gradients of the rows read (rows × in).
   std::vector<std::int32_t> symbols(std::size_t site, std::size_t l) const;
   models::ConstBlock table_delta(std::size_t site, std::size_t l) const;
 
@@ -192,18 +193,18 @@ class TrainingStep {
   StepRanks& ranks() { return ranks_; }
   float loss() const { return loss_; }
   const models::Tape& tape() const { return tape_; }
-  /// Returns the tape of a site with a network of its own.
+  /// Returns the tape of a site with a separate network.
   const models::Tape& tape(std::size_t site) const { return tapes_.at(site); }
 
  private:
   float loss_of(const models::Network& network, models::Tape& tape, Eigen::Index first, Eigen::Index count) const;
-  /// Returns the tape of all sites together. Throws std::logic_error if they have networks of their own.
+  /// Returns the tape of all sites together. Throws std::logic_error if sites have separate networks.
   const models::Tape& stacked() const;
   /// Calls `body(network, tape, first, samples, site)` for every pass: one of all samples, or one for each site with
   /// samples, in site order.
   void for_each_pass(const std::function<void(const models::Network& network, models::Tape& tape, Eigen::Index first,
                                               Eigen::Index samples, std::size_t site)>& body);
-  /// Returns a site's rows among those of all, which are stacked.
+  /// Returns a site's part of the stacked rows of all sites.
   models::ConstBlock of_site(std::size_t site, const models::RowsOf<float>& all) const;
   void sweep(bool embeddings, const std::function<void(std::size_t l)>& body, std::int32_t stage = 0);
   /// Takes a site's gradient of matrix l from the tape and adds it to `sum`.
@@ -227,19 +228,20 @@ class TrainingStep {
   std::int64_t number_ = 0;
   std::vector<std::int32_t> labels_;
   std::vector<float> site_weights_;
-  std::vector<std::int32_t> attendees_;  ///< per site of the step, its number among all, if participants may change
-  std::size_t all_sites_ = 0;            ///< 0: participants do not change
+  std::vector<std::int32_t> attendees_;  ///< per site of the step, its number among all sites, if participants may
+                                         ///< change
+  std::size_t all_sites_ = 0;            ///< number of sites of the run; 0: participants do not change
   std::vector<Eigen::Index> offsets_{0};
   models::Tape tape_;
   std::vector<const models::Network*> networks_;                   ///< per site; empty: all use network_
-  std::vector<models::Tape> tapes_;                                ///< likewise
+  std::vector<models::Tape> tapes_;                                ///< per site; empty: all use tape_
   std::vector<std::vector<models::LayerGradient>> own_gradients_;  ///< per matrix, per site
   models::Gradient gradient_;
-  std::vector<bool> frozen_;  ///< per matrix
+  std::vector<bool> frozen_;  ///< per matrix, whether it is frozen
   bool passed_ = false;       ///< the backward pass has ended
   std::int32_t stage_ = 0;    ///< number of bucket stages in this step so far
   std::int32_t rest_ = -1;    ///< collective of the parameters outside the matrices; −1: none yet
-  bool rest_left_ = false;    ///< there are no such parameters to sum
+  bool rest_left_ = false;    ///< true: parameters outside the matrices are not summed
   StepRanks ranks_;
   float loss_ = 0;
 };
