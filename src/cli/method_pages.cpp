@@ -29,16 +29,16 @@ std::string weights_of_sites(const methods::MethodInfo& info) {
   if (!why_not.empty()) return fmt::format("`weights` has no effect: {}.", why_not);
   switch (info.objective) {
     case methods::Objective::rows:
-      return "Sites count by the rows of their batches, unless `weights` sets otherwise.";
+      return "The weight of a site is the number of rows in its batch, unless `weights` sets another.";
     case methods::Objective::samples:
-      return "Sites count by their samples, unless `weights` sets otherwise.";
+      return "The weight of a site is its number of samples, unless `weights` sets another.";
     case methods::Objective::arrivals:
-      return "Sites count by the number of their contributions, unless `weights` sets otherwise.";
+      return "The weight of a site is the number of its contributions, unless `weights` sets another.";
   }
   return {};
 }
 
-/// Escapes bars, which would end the cell of a table.
+/// Escapes bars, which would end a table cell.
 std::string cell(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.replace(at, 1, "\\|");
   return text;
@@ -54,7 +54,7 @@ std::string parameter_table(const std::vector<spec::ParameterSpec>& parameters) 
   return text;
 }
 
-/// Prints a page; `family` includes the remarks after the family.
+/// Returns a page as Markdown; `family`: family of the method, with remarks.
 std::string print_page(const std::string& name, const methods::MethodPage& page, std::string_view family) {
   std::string text = fmt::format("# {}\n\n{}\n\n{}{}.\n", name, page.description, methods::kFamily, family);
   for (const char* title : kSections) {
@@ -66,10 +66,13 @@ std::string print_page(const std::string& name, const methods::MethodPage& page,
 
 std::string print_page(const methods::MethodInfo& info) {
   methods::MethodPage page = methods::method_page(info.name);
-  page.sections[methods::kSent] += info.event_driven() ? methods::kOfEvents : methods::kOfSteps;
+  std::string& sent = page.sections[methods::kSent];
+  sent.insert(0, info.event_driven() ? methods::kBeginOfEvents : methods::kBeginOfSteps);
+  sent += info.event_driven() ? methods::kOfEvents : methods::kOfSteps;
   if (!info.event_driven() && info.communicates())
     page.sections[methods::kOnFailure] =
-        "`absent` sets the reaction: see [failures.md](../failures.md#runs-that-take-steps)";
+        "`absent` decides whether a step waits for absent sites; see "
+        "[failures.md](../failures.md#runs-that-take-steps).";
   page.sections[kWeights] = weights_of_sites(info);
   page.sections[kParameters] = parameter_table(info.parameters);
   return print_page(info.name, page,
@@ -82,12 +85,14 @@ std::string family_of(const compress::CompressorInfo& info) { return info.lossle
 
 std::string print_page(const compress::CompressorInfo& info) {
   methods::MethodPage page = methods::method_page("compress-" + info.name);
-  page.sections[methods::kSent] += methods::kOfCompressor;
+  std::string& sent = page.sections[methods::kSent];
+  sent.insert(0, methods::kBeginOfCompressor);
+  sent += methods::kOfCompressor;
   page.sections[kParameters] = parameter_table(info.parameters);
   return print_page(info.name, page, family_of(info));
 }
 
-/// Prints the table of algorithms and compressors that can be combined, by the rule for scenarios.
+/// Returns the table of combinations of algorithms and compressors that lose something, by the rules for scenarios.
 std::string composition_table() {
   const scenario::Catalog catalog = study::make_catalog();
   std::string text = "| |";
@@ -111,7 +116,7 @@ std::string composition_table() {
   return text;
 }
 
-/// Prints the methods of a family, algorithms first.
+/// Returns the table of the methods of a family, algorithms first.
 std::string family_table(std::string_view family) {
   std::string text = "| | |\n|---|---|\n";
   const auto add = [&](const std::string& name, const std::string& file, const char* kind) {
@@ -126,7 +131,8 @@ std::string family_table(std::string_view family) {
   return text;
 }
 
-/// Prints README.md with new tables: one below each heading, "## FAMILY: …" or that of the composition.
+/// Returns README.md with new tables: one below each heading "## FAMILY: …", and one below the heading of the
+/// combinations.
 std::string print_overview(std::string_view readme) {
   std::string text;
   std::string_view heading;

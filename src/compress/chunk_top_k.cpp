@@ -57,7 +57,8 @@ ChunkCodes four_bins(std::span<const float> values) {
   return result;
 }
 
-/// Sends a sign and, with `two`, a bit for magnitudes above their mean; decoded as the mean magnitude of the same kind.
+/// Encodes each value as its sign and, with `two`, one bit for a magnitude above the mean. A code is decoded as the
+/// mean magnitude of its values.
 ChunkCodes signs(std::span<const float> values, bool two) {
   std::vector<float> magnitudes;
   double sum = 0;

@@ -66,8 +66,8 @@ step::Work Compressor::memory_work(const Amount& numbers) const {
 }
 
 std::int32_t share_of(std::int64_t kept, std::int64_t elements) {
-  // The share is rounded down. Share × elements ÷ 10⁹ is then less than one below `kept` (for fewer than 10⁹ elements),
-  // so that rounding up restores `kept`.
+  // Rounds the share down. Share × elements ÷ 10⁹ is then less than one below `kept` (for fewer than 10⁹ elements), and
+  // rounding up restores `kept`.
   if (elements <= 0) return 0;
   return static_cast<std::int32_t>(kept * 1'000'000'000 / elements);
 }

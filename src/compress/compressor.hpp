@@ -15,7 +15,7 @@
 
 namespace dadsim::compress {
 
-/// Memory of a site for one matrix of gradients, kept between steps, so that compression losses are not final.
+/// Memory of one site for one gradient matrix, kept between steps so that compression losses can be sent later.
 ///
 /// *Requires* add() and keep() in turn, with matrices of one shape.
 class Memory {
@@ -23,7 +23,7 @@ class Memory {
   virtual ~Memory() = default;
   /// Returns the matrix to send instead of the gradient.
   virtual models::Matrix add(models::Matrix gradient) = 0;
-  /// Takes the matrix of the last add() as decoded, `arrived`, and updates the memory.
+  /// Updates the memory. `wanted`: the matrix that the last add() returned; `arrived`: that matrix as decoded.
   virtual void keep(models::Matrix wanted, const models::Matrix& arrived) = 0;
   /// Returns the stored matrix; empty before the first step.
   virtual const models::Matrix& held() const = 0;
@@ -76,7 +76,7 @@ class MomentumMemory final : public Memory {
   models::Matrix velocity_, sum_;  ///< u, v
 };
 
-/// State per matrix of a site that a compressor adapts between steps (SIDCo: the number of stages).
+/// State per site and matrix that an adaptive compressor keeps between steps (SIDCo: the number of stages).
 class CompressorState {
  public:
   virtual ~CompressorState() = default;
@@ -87,12 +87,13 @@ struct EncodeContext {
   std::uint64_t seed = 0;
   std::uint32_t step = 0;
   std::uint32_t message = 0;         ///< unique within the step
-  std::uint32_t matrix = 0;          ///< number within the step; the same at every site for matrices exchanged together
+  std::uint32_t matrix = 0;          ///< number within the step; sites use the same number for matrices that they
+                                     ///< exchange
   CompressorState* state = nullptr;  ///< from make_state(), for this site and matrix
   /// True: the encoded matrix is a sum over all sites of matrices encoded in the same context, except for `message`.
   bool sum = false;
 
-  /// Returns random numbers of this message alone. A receiver lacks them, unless their seed is sent.
+  /// Returns random numbers of this message alone. A receiver has the same only if their seed is sent.
   RandomStream own() const { return {seed, Purpose::rounding, message, step}; }
   /// Returns random numbers that are the same at every site and receiver.
   RandomStream shared() const { return {seed, Purpose::coordinates, matrix, step}; }
@@ -105,7 +106,7 @@ struct Amount {
   Amount(double all) : elements(all) {}  // NOLINT(google-explicit-constructor)
   step::Expression elements;
   step::Expression kept;  ///< kept numbers; only for compressors that adapt
-  /// Shape of a matrix at the beginning of the numbers, which is encoded by itself; none: all numbers form a vector.
+  /// Shape of the matrix that comes first and is encoded separately; none: all numbers form a vector.
   step::Expression rows = {}, columns = {};
 
   /// Returns the amount of `all` numbers: a matrix, followed by its biases.
@@ -117,11 +118,11 @@ struct Amount {
   }
 };
 
-/// Encodes the numbers of a matrix as bytes of a message, and decodes them. It works between any algorithm and its
-/// exchange: on gradients, on dAD's A and Δ, on rank-dAD's factors, on weights.
+/// Encodes the numbers of a matrix as bytes of a message, and decodes them. All algorithms can use it: for gradients,
+/// dAD's A and Δ, rank-dAD's factors, weights.
 ///
-/// *Ensures* that decode() reads exactly what encode() wrote, in the same context; that size() has the segments that
-/// encode() writes, for any number of elements; that the same numbers and context give the same bytes.
+/// *Ensures* three properties. decode() reads exactly the bytes that encode() wrote, in the same context. size() has
+/// the segments that encode() writes, for any number of elements. The same numbers and context give the same bytes.
 ///
 /// EXAMPLE: src/compress/int8.cpp.
 class Compressor {
@@ -138,18 +139,18 @@ class Compressor {
   /// Returns the work of encoding or decoding.
   virtual step::Work encode_work(const Amount& numbers) const = 0;
   virtual step::Work decode_work(const Amount& numbers) const = 0;
-  /// Returns the work of adding messages of `all` numbers to a sum of `elements` numbers. None: messages are first
-  /// decoded one by one, then added.
+  /// Returns the work of adding messages of `all` numbers to a sum of `elements` numbers. None: each message is decoded
+  /// first, then added.
   virtual std::optional<step::Work> decode_into_sum_work(const step::Expression& elements, const Amount& all) const;
-  /// Returns the work of the memory. Default: M = G + E, decoding it, and the new E.
+  /// Returns the work of a site's Memory per message. Default: M = G + E, decoding, and the new E.
   virtual step::Work memory_work(const Amount& numbers) const;
 
   /// Returns new state; null: the compressor has none.
   virtual std::unique_ptr<CompressorState> make_state() const { return nullptr; }
   /// Returns a new memory of a site.
   virtual std::unique_ptr<Memory> make_memory() const { return std::make_unique<ErrorMemory>(); }
-  /// Returns a memory for sums over `sites` sites that are sent uncompressed next to compressed ones (biases, norms …).
-  /// Methods with momentum have one; null: sums are applied unchanged.
+  /// Returns a memory for uncompressed sums over `sites` sites (biases, norms …) of a compressor with momentum. Null:
+  /// sums are applied unchanged.
   virtual std::unique_ptr<Memory> make_memory_of_uncompressed(std::size_t /*sites*/) const { return nullptr; }
 };
 
@@ -158,24 +159,23 @@ using spec::Property;
 /// Description of a compressor.
 struct CompressorInfo {
   std::string name;  ///< name in <compress method="…">; docs/algorithms/compress-NAME.md describes it
-  /// Encoded numbers can be added inside the network, so that an all-reduce carries them; otherwise peers use an
-  /// all-gather.
+  /// Encoded numbers can be added inside the network: peers use an all-reduce. Otherwise they use an all-gather.
   Property adds = false;
   bool lossless = false;  ///< decoding restores the encoded numbers bit for bit
   /// The number of kept entries depends on the numbers: sizes are known only after encoding.
   bool adapts = false;
-  /// True: an aggregator forwards the messages of all sites, since compressing their sum would hardly make it smaller.
+  /// True: an aggregator forwards the messages of all sites, because their sum would hardly compress.
   Property forwards = false;
-  /// True: numbers that are left out are lost unless remembered; memory is then on by default.
+  /// True: left-out numbers are lost unless remembered, so that memory is on by default.
   Property biased = false;
-  /// Returns the most numbers kept of `elements`, for a compressor that keeps some unchanged. None: the compressor
-  /// changes all, or the count depends on the numbers.
+  /// Returns the largest count of numbers kept of `elements`, for a compressor that keeps some unchanged. Null: all
+  /// numbers change, or the count depends on them.
   std::function<step::Expression(const spec::ParameterValues&, const step::Expression& elements)> keeps = nullptr;
-  /// Momentum is part of the messages: the optimizer must not have one.
+  /// Messages include momentum: the optimizer must not add its own.
   bool has_momentum = false;
   /// Compresses only the matrix of a layer's gradient; biases are sent uncompressed.
   bool leaves_biases = false;
-  /// Encodes each matrix in its shape, and biases apart; others get both as one row.
+  /// Encodes each matrix in its shape, and biases separately; other compressors get both as one row.
   bool of_matrices = false;
   std::string family = "quantisation";  ///< or "sparsification"
   std::vector<spec::ParameterSpec> parameters;

@@ -2,7 +2,7 @@
 
 #include "compress/compressor.hpp"
 
-// One function per compressor, each in its own file.
+// Functions that describe compressors, each defined in its own file.
 
 namespace dadsim::compress {
 

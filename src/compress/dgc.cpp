@@ -10,12 +10,13 @@
 namespace dadsim::compress {
 namespace {
 
-constexpr double kSampled = 0.01;       // share of the numbers
+constexpr double kSampled = 0.01;       // sampled share of the numbers
 constexpr double kSampledKept = 2.0;    // least number of sampled entries above the threshold
-constexpr double kSampledLeast = 1000;  // with fewer numbers, all are examined
-// Probability that a third more numbers than wanted exceed the tenth largest of 10⁴ sampled ones.
+constexpr double kSampledLeast = 1000;  // below this many numbers, all are examined
+// Probability that the threshold from 10⁴ sampled numbers (their tenth largest) lets a third more numbers pass than
+// wanted.
 constexpr double kSecondSelections = 0.15;
-constexpr double kTooMany = 4.0 / 3.0;  // factor on the wanted count above which numbers are selected again
+constexpr double kTooMany = 4.0 / 3.0;  // multiple of the wanted count above which numbers are selected again
 constexpr std::array<double, 4> kWarmUp = {0.25, 0.0625, 0.015625, 0.004};
 
 /// Sends all numbers above a threshold estimated from a sample, each as value and index. Sends exactly k of them if too
@@ -24,14 +25,14 @@ class DeepGradientCompression final : public SparseList {
  public:
   struct Options {
     double fraction = 0.001;
-    std::int64_t warm_up = 0;  ///< steps
+    std::int64_t warm_up = 0;  ///< steps of warm-up
     MomentumMemory::Options memory;
   };
   explicit DeepGradientCompression(const Options& options) : options_(options) {}
 
   std::unique_ptr<Memory> make_memory() const override { return std::make_unique<MomentumMemory>(options_.memory); }
-  /// Updates u and v if everything is sent, so that nothing is remembered: v is u (Nesterov: u + g), and no entry of u
-  /// is masked. The sum is clipped at √sites times a site's limit (section 3.2).
+  /// Updates u and v as if everything is sent, so that nothing is remembered: v is u (Nesterov: u + g), and no entry of
+  /// u is masked. The sum is clipped at √sites times a site's limit (section 3.2).
   std::unique_ptr<Memory> make_memory_of_uncompressed(std::size_t sites) const override {
     MomentumMemory::Options options = options_.memory;
     options.masking = false;
@@ -77,7 +78,8 @@ class DeepGradientCompression final : public SparseList {
     return exact;
   }
 
-  /// Returns the bits of the least magnitude that a sample would send.
+  /// Returns the bits of the least magnitude among the largest entries of a sample: the share `fraction` of it, rounded
+  /// up.
   static std::uint32_t threshold_of_sample(std::span<const float> numbers, double fraction, RandomStream random) {
     if (fraction >= 1) return 0;
     const double wanted =

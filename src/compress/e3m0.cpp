@@ -8,7 +8,7 @@
 namespace dadsim::compress {
 namespace {
 
-constexpr int kMagnitudes = 7;  // powers of two; the eighth exponent is zero
+constexpr int kMagnitudes = 7;  // nonzero magnitudes, powers of two; the eighth exponent code stands for zero
 
 /// One sign bit, three exponent bits, no mantissa: a number is 0 or ± s 2^(e − 7), e = 1 … 7, with s the largest
 /// magnitude of its matrix. A message is s (fp32), then four bits a number, two numbers to a byte: the exponent from
@@ -20,7 +20,7 @@ class E3m0 final : public Compressor {
   std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const override {
     RandomStream random = context.own();
     float scale = numbers.size() > 0 ? numbers.cwiseAbs().maxCoeff() : 0.0F;
-    // A NaN spoils its message, just as it would spoil the sum.
+    // A NaN makes the whole message NaN, as it would make the sum.
     if (std::isnan(numbers.sum())) scale = std::numeric_limits<float>::quiet_NaN();
     std::vector<bool> bits;
     bits.reserve(static_cast<std::size_t>(4 * numbers.size()));
@@ -67,8 +67,8 @@ class E3m0 final : public Compressor {
  private:
   static float level(int exponent) { return exponent == 0 ? 0.0F : std::ldexp(1.0F, exponent - kMagnitudes); }
 
-  /// Returns one of the two levels around a share of the largest magnitude: the upper one if the share lies beyond
-  /// `threshold` of the distance to it.
+  /// Returns one of the two levels around a share of the largest magnitude: the upper level if the share is above the
+  /// lower one by more than `threshold` of their distance.
   static int exponent_of(float share, float threshold) {
     if (!(share > 0)) return 0;
     if (share >= 1) return kMagnitudes;

@@ -11,10 +11,10 @@ namespace {
 
 constexpr int kCounts = 3;  // thresholds tried: the first is corrected at most twice
 
-/// Moments of the signed numbers, so that the mean may be near zero.
+/// Mean and deviation of the signed numbers; the mean may be near zero.
 struct EntryMoments {
   double mean = 0;
-  double deviation = 0;  ///< with n − 1, like torch.std
+  double deviation = 0;  ///< sample standard deviation (n − 1), like torch.std
 };
 
 EntryMoments moments(std::span<const float> numbers) {
@@ -28,7 +28,8 @@ EntryMoments moments(std::span<const float> numbers) {
   return {mean, std::sqrt(squares / std::max(1.0, count - 1))};
 }
 
-/// Sends all numbers above the quantile of a normal distribution, each a value and an index.
+/// Sends all numbers with magnitudes above a threshold, each a value and an index. The threshold is a quantile of a
+/// normal distribution, halved or raised by half, at most twice, if it lets too few or too many numbers pass.
 class GaussianK final : public SparseList {
  public:
   /// `z`: a normal number is beyond ±z with probability `fraction`.

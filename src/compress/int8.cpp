@@ -8,10 +8,10 @@
 namespace dadsim::compress {
 namespace {
 
-constexpr float kLevels = 127.0F;  // on either side of zero
+constexpr float kLevels = 127.0F;  // levels on either side of zero
 
-/// q = ⌊x / s + u⌋ with s = max |x| / 127 and u uniform in [0, 1): the nearer of two neighbouring levels is the more
-/// likely one, so that E[s q] = x. A message is s (fp32), then the q (int8).
+/// q = ⌊x / s + u⌋ with s = max |x| / 127. Stochastic rounding: u is uniform in [0, 1), so that E[s q] = x; to the
+/// nearest: u = 1/2. A message is s (fp32), then the q (int8).
 class Int8 final : public Compressor {
  public:
   explicit Int8(bool stochastic) : stochastic_(stochastic) {}
@@ -31,7 +31,7 @@ class Int8 final : public Compressor {
         levels.push_back(static_cast<std::int8_t>(std::isnan(level) ? 0.0F : std::clamp(level, -kLevels, kLevels)));
       }
     }
-    // A NaN spoils its message, just as it would spoil the sum.
+    // A NaN makes the whole message NaN, as it would make the sum.
     if (std::isnan(numbers.sum())) scale = std::numeric_limits<float>::quiet_NaN();
     into.fp32(scale);
     into.int8(levels);

@@ -9,7 +9,7 @@ namespace dadsim::compress {
 namespace {
 
 constexpr int kBins = 256;
-constexpr float kRangeInSigmas = 6;  // all bins together
+constexpr float kRangeInSigmas = 6;  // width of all bins together, in σ
 
 /// q = clamp(round(x / s), −128, 127) with s = 6 σ / 256 and σ² = Σ x² / (n − 1); decoded is the mean of the numbers of
 /// the bin (PrimeIntellect-ai/prime, 5cc57a0, compression.py, which does not centre the numbers). Numbers are cut into
@@ -36,7 +36,7 @@ class Int8Table final : public Compressor {
         sums.at(static_cast<std::size_t>(code + 128)) += static_cast<double>(x);
         ++counts.at(static_cast<std::size_t>(code + 128));
       }
-      // A number that is none spoils its chunk, just as it would spoil the sum.
+      // A NaN or infinity makes the whole chunk NaN, as it would spoil the sum.
       for (std::size_t bin = 0; bin < kBins; ++bin)
         tables.push_back(!std::isfinite(sigma) ? std::numeric_limits<float>::quiet_NaN()
                                                : static_cast<float>(sums.at(bin) / std::max(1.0, counts.at(bin))));

@@ -12,7 +12,7 @@ using Eigen::Index;
 
 struct Threshold {
   std::uint32_t magnitude = 0;  ///< least kept magnitude
-  Index equals = 0;             ///< kept entries of exactly that magnitude
+  Index equals = 0;             ///< number of kept entries of exactly that magnitude
 };
 
 /// Returns the threshold of the `count` largest entries. Makes one radix pass over exponents and three bits of
@@ -20,7 +20,8 @@ struct Threshold {
 Threshold threshold_of(const float* entries, Index size, Index count) {
   constexpr int kShift = 20;
   constexpr std::size_t kCountedMagnitudes = std::size_t{1} << (31 - kShift);
-  constexpr std::size_t kLanes = 4;  // neighbours often share a bin; separate counters avoid waiting
+  constexpr std::size_t kLanes = 4;  // separate counters, because neighbours often share a bin and would wait for each
+                                     // other
   std::vector<std::uint32_t> counts(kLanes * kCountedMagnitudes);
   for (Index i = 0; i < size; ++i)
     ++counts[(static_cast<std::size_t>(i) % kLanes) * kCountedMagnitudes + (magnitude_bits(entries[i]) >> kShift)];

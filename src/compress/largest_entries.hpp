@@ -12,7 +12,7 @@
 
 namespace dadsim::compress {
 
-/// Returns the bits of a number's magnitude: they are ordered like it, with NaN above all.
+/// Returns the bits of a number's magnitude, which have the same order as magnitudes, with NaN above all.
 inline std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffU; }
 
 /// The `count` entries of a matrix with the largest magnitudes (ties go to the first), in the matrix's order.
@@ -21,11 +21,11 @@ struct KeptEntries {
   std::vector<std::int32_t> indices;  ///< row · columns + column
 };
 
-/// Takes the largest entries out of a matrix, leaving zeros. Throws std::logic_error unless the matrix has that many,
-/// and at least one.
+/// Takes the `count` largest entries out of a matrix, leaving zeros. Throws std::logic_error unless `count` is at least
+/// 1 and at most the size of the matrix.
 KeptEntries take_largest(models::Matrix& matrix, Eigen::Index count);
 
-/// Returns the indices of the `count` largest. Throws like take_largest().
+/// Returns the indices of the `count` largest entries, ascending. Throws like take_largest().
 std::vector<std::int32_t> largest(std::span<const float> entries, Eigen::Index count);
 
 /// Adds the entries to a matrix of the same shape.

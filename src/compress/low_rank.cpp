@@ -43,7 +43,7 @@ class LowRank final : public Compressor {
       q.noalias() = numbers.transpose() * p;
     }
     for (const models::Matrix* factor : {&p, &q}) {
-      // The encoder does not copy fp32 numbers, and factors do not outlive this call.
+      // Copies fp32 numbers: the encoder only refers to them, and factors do not outlive this call.
       if (four_bits_) {
         numbers_->encode(*factor, context, into);
       } else {
@@ -97,15 +97,15 @@ class LowRank final : public Compressor {
 
  private:
   step::Expression rank() const { return static_cast<double>(rank_); }
-  /// Returns whether r (p + q) < p q, so that r < min(p, q).
+  /// Returns whether r (p + q) < p q, which implies r < min(p, q).
   bool reduces(Eigen::Index rows, Eigen::Index columns) const { return rank_ * (rows + columns) < rows * columns; }
-  /// Returns the same in symbols, 0 or 1.
+  /// Returns 1 if P and Q have fewer numbers than the matrix, otherwise 0, in symbols.
   step::Expression reduces(const Amount& numbers) const {
     return step::extent::exceeds(numbers.rows * numbers.columns, sides(numbers));
   }
-  /// Returns the numbers of P and Q.
+  /// Returns the count of numbers in P and Q.
   step::Expression sides(const Amount& numbers) const { return rank() * (numbers.rows + numbers.columns); }
-  /// Returns the numbers of a message.
+  /// Returns the count of numbers in a message.
   step::Expression sent(const Amount& numbers) const {
     return numbers.elements + reduces(numbers) * (sides(numbers) - numbers.rows * numbers.columns);
   }

@@ -10,8 +10,8 @@
 
 namespace dadsim::compress {
 
-/// Encoded numbers in transit from one node to another. Its size is the length of its bytes, and the receiver gets the
-/// result of a Decoder: no number arrives that was not sent.
+/// Encoded numbers in transit from one node to another. Its size is the length of its bytes. Receivers read numbers
+/// with a Decoder, so that only encoded numbers arrive.
 class Message {
  public:
   /// Consecutive elements of one type.
@@ -29,7 +29,8 @@ class Message {
  private:
   friend class Encoder;
   friend class Decoder;
-  /// Numbers already in the sent format (fp32) are not copied: they must live until the message is decoded.
+  /// Bytes of a segment. Numbers already in the sent format (fp32) are not copied: they must live until the message is
+  /// decoded.
   struct MessagePiece {
     MessageSegment segment;
     std::vector<std::byte> own;
@@ -44,7 +45,7 @@ class Encoder {
  public:
   void fp32(models::ConstBlock numbers);
   void fp32(float number);
-  /// Copies the numbers, for those that do not outlive the message.
+  /// Copies numbers that do not outlive the message.
   void fp32_copied(std::span<const float> numbers);
   /// Writes the lowest `width` bits (1 … 32) of each code, consecutively.
   void packed(std::span<const std::uint32_t> codes, int width);
@@ -52,7 +53,7 @@ class Encoder {
   void bf16(models::ConstBlock numbers);  ///< the upper half of binary32, to the nearest, ties to even
   void int8(std::span<const std::int8_t> numbers);
   void int32(std::span<const std::int32_t> numbers);
-  void bits(const std::vector<bool>& truths);  ///< eight to a byte
+  void bits(const std::vector<bool>& truths);  ///< bits, eight to a byte
   Message take() { return std::move(message_); }
 
  private:

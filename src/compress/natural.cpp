@@ -10,9 +10,9 @@ constexpr int kNaturalBits = 9;  // a sign and the eight bits of fp32's exponent
 constexpr int kMantissaBits = 23;
 constexpr std::uint32_t kNotFinite = 255;
 
-/// Rounds a number to one of the adjacent powers of two, with a probability by distance: the sign and the exponent of
-/// fp32, the exponent one higher with a probability equal to the mantissa. Numbers below the least power (2⁻¹²⁶) become
-/// that power or zero in the same way.
+/// Rounds a number to one of the two adjacent powers of two, at random by distance. A message has sign and exponent of
+/// fp32; the exponent is one higher with a probability equal to the mantissa. Numbers below the least power (2⁻¹²⁶)
+/// become that power or zero in the same way.
 class Natural final : public Compressor {
  public:
   std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const override {

@@ -55,7 +55,7 @@ std::int64_t RandomCoordinates::encode(models::ConstBlock numbers, const EncodeC
     const float scale = static_cast<float>(numbers.size()) / static_cast<float>(count);
     for (float& value : values) value *= scale;
   }
-  // A NaN spoils its message, drawn or not, just as it would spoil the sum.
+  // Sends a NaN if any number is NaN or infinite, drawn or not, so that divergence is not hidden.
   if (has_no_number(flat.numbers())) values.front() = std::numeric_limits<float>::quiet_NaN();
   into.fp32_copied(values);
   return count;
@@ -98,7 +98,7 @@ step::Work RandomCoordinates::decode_work(const Amount& numbers) const {
   return work;
 }
 
-/// Shared places are one list for all sites, so that values are added in place.
+/// Counts shared places once, since all sites have the same list and values are added in place.
 std::optional<step::Work> RandomCoordinates::decode_into_sum_work(const step::Expression& elements,
                                                                   const Amount& all) const {
   const step::Expression drawn = options_.shared ? kept_of(options_, elements) : kept(all);

@@ -13,7 +13,7 @@ class RandomCoordinates : public Compressor {
     double fraction = 0.01;
     bool shared = true;
     bool unbiased = false;
-    std::int64_t whole_below = 0;  ///< up to this many numbers, all are sent
+    std::int64_t whole_below = 0;  ///< messages of up to this many numbers are sent whole
   };
   explicit RandomCoordinates(const Options& options) : options_(options) {}
 
@@ -30,7 +30,7 @@ class RandomCoordinates : public Compressor {
   virtual std::vector<std::int32_t> places(std::int64_t elements, std::int64_t count, RandomStream random) const = 0;
   /// Returns the work of drawing these places.
   virtual step::Work places_work(const step::Expression& elements, const step::Expression& kept) const = 0;
-  /// Returns the words read per place: none if places follow from the first.
+  /// Returns the index words read per place: none if all places follow from the first.
   virtual double index_words() const = 0;
   step::Expression kept(const Amount& numbers) const;
   std::int64_t kept(std::int64_t elements) const;
@@ -38,7 +38,8 @@ class RandomCoordinates : public Compressor {
   Options options_;
 };
 
-/// Returns the common part of their descriptions, with the parameters fraction, coordinates, scale.
+/// Returns the common description of random-k and random-block, with the parameters fraction, coordinates, scale and
+/// whole-below.
 CompressorInfo coordinates_info();
 RandomCoordinates::Options coordinates_options(const spec::ParameterValues& values);
 

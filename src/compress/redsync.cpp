@@ -7,15 +7,15 @@
 namespace dadsim::compress {
 namespace {
 
-constexpr double kNarrowest = 0.2;  // narrowest interval, which is not halved further
+constexpr double kNarrowest = 0.2;  // narrowest interval; the search stops there
 
 /// Sends all numbers above a threshold between the mean and the largest magnitude, each a value and an index.
 class RedSync final : public SparseList {
  public:
   RedSync(double fraction, bool trim) : fraction_(fraction), trim_(trim) {}
 
-  /// Counts mean and largest magnitude; the most counts possible (at 1, ½, ¼ of the interval; at 0.8, 0.6, …, 0); the
-  /// list.
+  /// Counts the work of mean and largest magnitude, of the largest possible number of counting passes (at 1, ½, ¼ of
+  /// the interval; at 0.8, 0.6, …, 0), and of the list.
   step::Work encode_work(const Amount& numbers) const override {
     const double counts = trim_ ? 5.0 : 3.0;
     return {.flops = (3.0 + counts + 1.0) * numbers.elements,

@@ -10,8 +10,8 @@ namespace dadsim::compress {
 /// Returns the compressors, in the order of presentation.
 Registry<CompressorInfo>& compressors();
 
-/// Returns the compressor of that name, or low-rank or int8-table, which are choices of methods alone, not of
-/// <compress>: one needs whole matrices, the other a ring. Throws std::out_of_range if there is none.
+/// Returns the compressor of that name. Includes low-rank, which needs whole matrices, and int8-table, which needs a
+/// ring: only methods use them, not <compress>. Throws std::out_of_range if there is none.
 const CompressorInfo& encoding(const std::string& method);
 
 }  // namespace dadsim::compress

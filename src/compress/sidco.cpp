@@ -34,7 +34,7 @@ struct SidcoMoments {
 
 constexpr double kFirstShare = 0.25;
 
-/// Diverged numbers have no quantiles: the result is NaN, without an error.
+/// Policy that returns NaN without an error, because diverged numbers have no quantiles.
 using Quietly =
     boost::math::policies::policy<boost::math::policies::domain_error<boost::math::policies::ignore_error>,
                                   boost::math::policies::overflow_error<boost::math::policies::ignore_error>,
@@ -48,7 +48,7 @@ double pareto_quantile(const SidcoMoments& moments, double share) {
   const double ratio = moments.mean * moments.mean / moments.variance;
   const double shape = 0.5 * (ratio - 1.0);
   const double scale = 0.5 * moments.mean * (ratio + 1.0);
-  constexpr double kNoShape = 1e-9;  // the limit is the exponential distribution
+  constexpr double kNoShape = 1e-9;  // below this shape the exponential distribution is used, its limit
   if (std::abs(shape) < kNoShape) return -scale * std::log(share);
   return -scale * std::expm1(shape * std::log(share)) / shape;
 }
@@ -118,9 +118,9 @@ double sidco_stage_share(double fraction, int stages, int stage) {
   return std::pow(fraction / kFirstShare, 1.0 / (stages - 1));
 }
 
-/// Returns the threshold exceeded by about `fraction` of the numbers, in `stages`: the first takes a quarter of them
-/// (all it wants if it is the only one), each later one is fitted to the previous stage's exceedances, less the
-/// smallest of them.
+/// Returns the threshold exceeded by about `fraction` of the numbers, in `stages`. The first stage takes a quarter of
+/// the numbers, or the whole fraction if that is more or if there is no other stage. Each later stage is fitted to the
+/// previous stage's exceedances, minus the smallest of them.
 double sidco_threshold(std::span<const float> numbers, double fraction, int stages, const SidcoFit& fit) {
   if (numbers.empty()) return 0;
   std::vector<float> magnitudes(numbers.size());
@@ -140,13 +140,13 @@ double sidco_threshold(std::span<const float> numbers, double fraction, int stag
 }
 
 // Constants of the authors' public code.
-constexpr int kAverageOver = 5;      // messages averaged over
-constexpr double kTolerance = 0.2;   // tolerance of k̂/k
-constexpr int kStagesAsCharged = 3;  // stages charged if adaptive: none of the tested distributions settles at more
+constexpr int kAverageOver = 5;      // messages in a mean of k̂/k
+constexpr double kTolerance = 0.2;   // tolerance of mean k̂/k
+constexpr int kStagesAsCharged = 3;  // stages charged if adaptive; the tested distributions settle at three or fewer
 
 enum class Adapting : std::uint8_t {
-  search,  ///< the direction reverses after k̂/k has become worse
-  rule,    ///< fewer stages if too many are kept, more if too few are
+  search,  ///< reverses the direction after k̂/k has become worse
+  rule,    ///< removes a stage if too many numbers are kept, adds one if too few
   none,
 };
 
@@ -167,7 +167,7 @@ class SidcoStages final : public CompressorState {
     last_ = mean;
     if (stages_ < 1 || stages_ > most) {
       stages_ = std::clamp(stages_, 1, most);
-      // Only one direction remains, and there is no estimate for another number of stages.
+      // Reverses the search at either end of the range; k̂/k is unknown for other numbers of stages.
       if (adapting == Adapting::search && stages_ == before) {
         fewer_ = -fewer_;
         last_ = 0;
@@ -179,7 +179,7 @@ class SidcoStages final : public CompressorState {
 
  private:
   int stages_;
-  int fewer_ = 1;  ///< −1: more stages if too many are kept
+  int fewer_ = 1;  ///< stages removed if too many numbers are kept; −1: one is added
   double sum_ = 0;
   int count_ = 0;
   double last_ = 0;  ///< previous mean k̂/k; 0: none

@@ -17,7 +17,7 @@ class Sign final : public Compressor {
       sum += std::abs(static_cast<double>(x));
       negative.push_back(x < 0);
     });
-    // A NaN spoils its message, just as it would spoil the sum.
+    // A NaN makes the whole message NaN, as it would make the sum.
     const auto scale = static_cast<float>(negative.empty() ? 0.0 : sum / static_cast<double>(negative.size()));
     into.fp32_copied({&scale, 1});
     into.bits(negative);

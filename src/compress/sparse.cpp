@@ -68,7 +68,7 @@ std::int64_t SparseList::encode(models::ConstBlock numbers, const EncodeContext&
   const Flat flat(numbers);
   std::vector<std::int32_t> indices = choose(flat.numbers(), context);
   if (!fraction_) {
-    // A matrix of very few numbers, none of them ever above its threshold, would otherwise never be sent.
+    // Sends the largest number: a small matrix whose numbers never exceed its threshold would otherwise never be sent.
     if (indices.empty() && numbers.size() > 0) {
       indices = largest(flat.numbers(), 1);
       if (flat.numbers()[static_cast<std::size_t>(indices.front())] == 0.0F) indices.clear();

@@ -11,7 +11,7 @@
 
 namespace dadsim::compress {
 
-/// Parameter of the share that a sparsifier keeps, at most one.
+/// Parameter of sparsifiers: the share of numbers kept.
 inline constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "0.01", "share of the numbers sent, rounded up"};
 
 /// Returns CompressorInfo::keeps of sparsifiers with this fraction.
@@ -30,7 +30,7 @@ class Flat {
 
 /// Returns ⌈fraction · n⌉ of n numbers, the fraction rounded to nine decimals.
 std::int64_t kept_of_numbers(double fraction, std::int64_t elements);
-/// Returns the same in symbols.
+/// Returns ⌈fraction · elements⌉ in symbols, the fraction rounded to nine decimals.
 step::Expression kept_of_numbers(double fraction, const step::Expression& elements);
 
 /// Returns the numbers at `indices`, in that order.
@@ -48,11 +48,11 @@ step::Work scatter_add_work(const step::Expression& elements, const step::Expres
 /// Returns the work of M = G + E and of the new E: zero at sent entries, M elsewhere.
 step::Work error_feedback_work(const Amount& numbers, const step::Expression& kept);
 
-/// A sparsifier whose message has values and indices. The receiver knows their number from the fraction, or it is sent
-/// first, as an all-gather of messages with unequal lengths requires.
+/// A sparsifier whose message has values and indices. The receiver knows their number from the fraction; otherwise the
+/// number is sent first, as an all-gather of messages with unequal lengths requires.
 class SparseList : public Compressor {
  public:
-  /// Without a fraction the number kept is sent.
+  /// Without `fraction`, messages begin with the number of kept entries.
   explicit SparseList(std::optional<double> fraction = std::nullopt) : fraction_(fraction) {}
 
   std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const final;
@@ -66,17 +66,17 @@ class SparseList : public Compressor {
   step::Expression kept(const Amount& numbers) const;
 
  private:
-  /// Returns the indices of the numbers to send, ascending. For an adaptive sparsifier they may be empty: then the
-  /// largest number is sent.
+  /// Returns the indices of the numbers to send, ascending. An adaptive sparsifier may return none; then the largest
+  /// number is sent.
   virtual std::vector<std::int32_t> choose(std::span<const float> numbers, const EncodeContext& context) const = 0;
 
   std::optional<double> fraction_;
 };
 
-/// Returns the bits of the least magnitude above a threshold. NaN is above any threshold. Above a threshold of NaN or
-/// infinity lie only NaN and infinity, so that diverged numbers are not hidden.
+/// Returns the bits of the least magnitude above a threshold. NaN exceeds any threshold. Only NaN and infinity exceed a
+/// threshold of NaN or infinity, so that diverged numbers are not hidden.
 std::uint32_t least_above(double threshold);
-/// Return the count, or the indices, of magnitudes of at least `least`.
+/// Return the count, or the indices, of numbers with magnitude bits of at least `least`.
 std::int64_t count_from(std::span<const float> numbers, std::uint32_t least);
 std::vector<std::int32_t> indices_from(std::span<const float> numbers, std::uint32_t least);
 

@@ -16,7 +16,7 @@ constexpr int kDigitsPerByte = 5;  // base-3 digits in a byte: 3⁵ = 243
 class TernGrad final : public Compressor {
  public:
   struct Options {
-    double clip = 2.5;  ///< c; 0: no clipping
+    double clip = 2.5;  ///< c, in σ; 0: no clipping
     bool base_3 = false;
   };
   explicit TernGrad(Options options) : options_(options) {}
@@ -29,7 +29,7 @@ class TernGrad final : public Compressor {
     codes.reserve(static_cast<std::size_t>(numbers.size()));
     boost::random::uniform_01<float> uniform;
     for_each_number(numbers, [&](float x) {
-      // Numbers beyond the scale are clipped to it, and so always sent.
+      // Clips numbers beyond the scale, which are therefore always sent.
       const bool sent = uniform(random) < std::abs(x) * per_scale;
       codes.push_back(!sent ? 0U : std::signbit(x) ? 2U : 1U);
     });
@@ -74,7 +74,7 @@ class TernGrad final : public Compressor {
   }
 
  private:
-  /// Returns max |x̄|. A NaN spoils its message, just as it would spoil the sum.
+  /// Returns max |x̄|. A NaN makes the whole message NaN, as it would make the sum.
   float scale_of(models::ConstBlock numbers) const {
     double sum = 0;
     double squares = 0;
@@ -87,7 +87,7 @@ class TernGrad final : public Compressor {
     if (std::isnan(sum)) return std::numeric_limits<float>::quiet_NaN();
     const double count = std::max(1.0, static_cast<double>(numbers.size()));
     const double variance = squares / count - (sum / count) * (sum / count);
-    // Equal numbers (or a single one) have no standard deviation to clip by.
+    // Skips clipping: equal numbers (or a single one) have no standard deviation.
     constexpr double kRounding = 1e-12;
     const bool clips = options_.clip > 0 && variance > kRounding * squares / count;
     return static_cast<float>(clips ? std::min(largest, options_.clip * std::sqrt(variance)) : largest);

@@ -10,10 +10,11 @@ namespace {
 bool is_default(const spec::ParameterSpec& parameter, const std::string& text) {
   using Type = spec::ParameterSpec::Type;
   if (parameter.type != Type::integer && parameter.type != Type::real) return text == parameter.default_value;
-  return std::stod(text) == std::stod(parameter.default_value);  // "0.50" equals 0.5
+  return std::stod(text) == std::stod(parameter.default_value);  // compares numbers: "0.50" equals 0.5
 }
 
-/// Returns for example staleness="bounded" or "damped"; for a number its name alone.
+/// Returns for example staleness="bounded" or "damped"; only the name of the other parameter if the condition has no
+/// values.
 std::string in_words(const ActsBeside& condition) {
   std::string words = condition.other.name;
   for (const std::string& value : condition.values)

@@ -11,8 +11,8 @@ namespace dadsim::methods {
 /// A parameter that has an effect only with certain values of another one.
 struct ActsBeside {
   spec::ParameterSpec parameter, other;
-  std::vector<std::string> values = {};  ///< values of the other; none: every value but its default
-  bool without = false;  ///< inverts the condition: it has an effect unless the other has one of these values
+  std::vector<std::string> values = {};  ///< values of the other parameter; none: all but its default
+  bool without = false;                  ///< inverts the condition: no effect if the other has one of these values
 };
 
 /// Reports parameters without effect: each has a value other than its default, and its condition is not met. Conditions

@@ -31,6 +31,9 @@ MethodPage read_method_page(std::string_view text) {
   for (const std::string_view unit : {kOfCompressor, kOfEvents, kOfSteps}) {
     if (sent.ends_with(unit)) sent.resize(sent.size() - unit.size());
   }
+  for (const std::string_view begin : {kBeginOfCompressor, kBeginOfEvents, kBeginOfSteps}) {
+    if (sent.starts_with(begin)) sent.erase(0, begin.size());
+  }
   return page;
 }
 

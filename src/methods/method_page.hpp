@@ -10,17 +10,19 @@ namespace dadsim::methods {
 constexpr const char* kSent = "What is sent";
 constexpr const char* kOnFailure = "On a failure";
 
-// Ends of the section kSent, by kind of method.
+// Beginnings and ends of the section kSent, by kind of method.
+constexpr std::string_view kBeginOfCompressor = "A message has ";
+constexpr std::string_view kBeginOfEvents = "The messages are ";
+constexpr std::string_view kBeginOfSteps = "In floats per layer and step, a site sends ";
 constexpr std::string_view kOfCompressor = " bytes for n numbers.";
-constexpr std::string_view kOfEvents = "; d is the number of parameters.";
-constexpr std::string_view kOfSteps =
-    ": floats of a site per layer and step; N rows, p inputs, q outputs, r rank, S sites.";
+constexpr std::string_view kOfEvents = ". The model has d parameters.";
+constexpr std::string_view kOfSteps = ". The sizes are N rows, p inputs, q outputs, rank r and S sites.";
 
 constexpr std::string_view kFamily = "Family: ";
 constexpr std::string_view kFooter = "[All algorithms](README.md)";
 
-/// Prose of an algorithm or compressor: its page in docs/algorithms, which is built into the program. Prose that the
-/// page lacks is empty.
+/// Prose about an algorithm or compressor: its page in docs/algorithms, which is built into the program. Sections that
+/// the page lacks are empty.
 struct MethodPage {
   std::string description;                                   ///< one sentence
   std::map<std::string, std::string, std::less<>> sections;  ///< text by title, "What is sent" without its unit
@@ -28,7 +30,7 @@ struct MethodPage {
   std::string section(std::string_view title) const;
 };
 
-/// Returns the page of a file without its extension: "dad", "compress-dgc". All is empty if there is none.
+/// Returns the page docs/algorithms/FILE.md, for example of "dad" or "compress-dgc"; empty if there is none.
 const MethodPage& method_page(const std::string& file);
 
 /// Returns the text of docs/algorithms/README.md.

@@ -11,6 +11,6 @@ function(read_pages variable pattern)
   set(${variable} "${initializers}" PARENT_SCOPE)
 endfunction()
 
-# Builds the pages of docs/algorithms into dadsim_methods: the prose of methods stands in them alone.
+# Builds the pages of docs/algorithms into dadsim_methods, so that prose about methods exists only there.
 read_pages(DADSIM_METHOD_PAGES "algorithms/*.md")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/method_pages_text.hpp.in ${CMAKE_CURRENT_BINARY_DIR}/generated/methods/method_pages_text.hpp @ONLY)
