@@ -8,19 +8,19 @@
 
 namespace dadsim::protocols {
 
-/// Weights of contributions that are counted as they arrive. Without a correction, faster sites count more, and stale
-/// contributions count less. If a run states the sites' weights p_s, each contribution has the weight p_s ÷ a_s, with
-/// a_s the site's share of all weights so far. Over time the sites count Σ a_s (p_s ÷ a_s) = Σ p_s, whatever their
-/// speed.
+/// Weights of contributions in the order of their arrival. Without a correction, faster sites count more, and stale
+/// contributions count less. If a run states the sites' weights p_s, each contribution gets the weight p_s ÷ a_s. a_s
+/// is the site's share of all contributions so far, so that over time site s counts p_s, whatever its speed.
 class ArrivalWeights {
  public:
   ArrivalWeights(spec::SiteWeights weights, const models::Partition& partition);
 
-  /// Returns the weight of a contribution that counts for `damping` by its staleness, and records it. One contribution
-  /// of each site is counted in advance, so that a site's first is not infinitely rare. Returns 1 if each contribution
-  /// counts as it comes.
+  /// Returns the weight of a site's contribution, and counts it as `damping` contributions (less than 1 if stale). Each
+  /// site starts with one counted contribution, which keeps its first weight finite. Returns 1 if the run states no
+  /// weights.
   double take(std::size_t site, double damping = 1);
-  /// Returns the weight relative to the site whose contributions are worth most: at most 1.
+  /// Counts the contribution as take() does. Returns its weight divided by the largest weight of any site at present:
+  /// at most 1.
   double take_of_most(std::size_t site, double damping = 1);
 
  private:

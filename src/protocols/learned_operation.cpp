@@ -37,7 +37,7 @@ Datum trained(Learning& learning, const LocalTraining& how, History::Inputs in) 
   SiteBatches batches(how.batches, problem.training, learning.partition(how.data_version), how.site, problem.seed);
   for (std::int64_t i = 0; i < how.steps; ++i) {
     const std::int64_t number = how.first + i;
-    if (!how.per_sample && batches.size(number) == 0) continue;  // a step without samples teaches nothing
+    if (!how.per_sample && batches.size(number) == 0) continue;  // skips a step without samples
     const auto sites = static_cast<std::int64_t>(problem.partition.size());
     const models::Gradient& own =
         how.per_sample ? workspace->gradient_per_sample(number * sites + static_cast<std::int64_t>(how.site),
@@ -73,7 +73,7 @@ Datum gradient_of(Learning& learning, const LocalTraining& how, bool with_statis
   workspace->set_weights(std::span(in[0]->numbers).first(learning.state()));
   SiteBatches own = learning.batches(how.batches, how.site);
   Datum result{std::vector<float>(learning.parameters(), 0.0F), {}};
-  // A site with few samples has empty batches in most steps of all sites.
+  // A small site's batch is often empty, because all sites take as many steps as the largest.
   const bool has_samples = own.size(how.first) > 0;
   if (has_samples) result.numbers = models::flat_gradient(workspace->gradient(how.first, own[how.first]));
   if (!with_statistics) return result;

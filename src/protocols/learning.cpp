@@ -85,7 +85,7 @@ double Learning::rate(std::int64_t schedule_step) const {
 
 Value Learning::initial() {
   return history_.make("initial", {}, [this](History::Inputs) {
-    // Uses a new network, because networks of the pool have trained weights.
+    // Makes a new network, because networks in the pool have trained weights.
     const models::Network network(problem_.data.shape, problem_.model, problem_.seed);
     return Datum{models::flat_state(network), {}};
   });
@@ -190,13 +190,14 @@ Value Learning::weighted_sum(const std::vector<Value>& values, const std::vector
 
 namespace {
 
-/// Distance between the random streams of two pieces of a message. Numbers of senders are smaller.
+/// Distance between the random streams of two pieces of a message; larger than any sender's number.
 constexpr std::uint32_t kStreamsOfAPiece = 1U << 20U;
 
 using Shape = std::pair<Eigen::Index, Eigen::Index>;
 
-/// Returns the numbers as received, encoded piece by piece. Each of the first pieces is encoded as a matrix of its
-/// shape, apart from the numbers that follow it. Checks that each message has its symbolic size.
+/// Returns the numbers as the receiver decodes them, encoded piece by piece. Each piece is encoded as a matrix of its
+/// shape, or as one row if it has none; its numbers beyond the matrix are encoded separately. Checks that each message
+/// has the size that Compressor::size() gives.
 std::vector<float> behind_the_wire(std::span<const float> numbers, const std::vector<std::size_t>& pieces,
                                    const std::vector<Shape>& shapes, const compress::Compressor& compressor,
                                    compress::EncodeContext context) {

@@ -21,7 +21,7 @@ namespace dadsim::protocols {
 struct LocalTraining {
   std::size_t site = 0;
   SiteBatches::How batches = SiteBatches::How::passes;
-  std::int64_t first = 0;  ///< number of its first batch
+  std::int64_t first = 0;  ///< number of the first batch
   std::int64_t steps = 1;
   /// Schedule step of the first step, for the learning rate; the other steps follow.
   std::int64_t schedule_step = 0;
@@ -47,9 +47,10 @@ class TrainingObserver {
                        std::int64_t data_version) = 0;
 };
 
-/// Mathematics of participants with weights of their own, as Values of a History. Weights are rows of numbers
-/// (models/flat.hpp): parameters, then running statistics; gradients have the parameters alone. Thread-safe for
-/// operations. Functions of data and networks are virtual: tests replace them by functions with a known minimum.
+/// Mathematics of participants that each have their own weights, as Values of a History. Weights are rows of numbers
+/// (models/flat.hpp): parameters, then running statistics; gradients have the parameters alone. Operations are
+/// thread-safe. Functions of data and networks are virtual, so that tests can substitute functions with a known
+/// minimum.
 class Learning {
  public:
   Learning(const algorithms::LearningProblem& problem, world::History& history);
@@ -62,13 +63,14 @@ class Learning {
   const algorithms::LearningProblem& problem() const { return problem_; }
   std::size_t parameters() const { return parameters_; }  ///< numbers in a gradient
   std::size_t state() const { return state_; }            ///< number of weights, running statistics included
-  /// Returns the numbers per message of the parameters: one message per matrix with its biases, one for all the rest.
+  /// Returns the number of parameters in each piece of a message: one piece per matrix with its biases, and one for all
+  /// other parameters, if there are any.
   const std::vector<std::size_t>& pieces() const { return pieces_; }
-  /// Returns the version of the data that a site sees at a time, from 0: data that drift change.
+  /// Returns the version of a site's data at a date in seconds; drift changes the data. 0: the initial data.
   std::int64_t data_version(std::size_t site, double seconds) const {
     return problem_.drift == nullptr ? 0 : problem_.drift->version(site, seconds);
   }
-  /// Returns the partition with the samples of that version.
+  /// Returns the partition of data version `data_version`; 0: the initial data.
   const models::Partition& partition(std::int64_t data_version) const {
     return data_version == 0 ? problem_.partition
                              : problem_.drift->partitions.at(static_cast<std::size_t>(data_version - 1));
@@ -89,14 +91,15 @@ class Learning {
   /// Returns the gradient; if the network has running statistics, their values after this batch follow, for apply().
   virtual world::Value gradient_with_statistics(const world::Value& weights, std::size_t site, SiteBatches::How batches,
                                                 std::int64_t number);
-  /// Returns the weights after local training with the scenario's optimizer, from `weights`; its state starts anew
-  /// unless it is kept. `correction`, if it is a value, is added to every gradient (SCAFFOLD's c − c_i).
+  /// Returns the weights after local training with the scenario's optimizer, from `weights`. The optimizer's state
+  /// starts anew unless the training keeps it. `correction`, if it has a value, is added to every gradient (SCAFFOLD's
+  /// c − c_i).
   virtual world::Value train(const world::Value& weights, const LocalTraining& how,
                              const world::Value& correction = {});
-  /// Takes one step of the scenario's optimizer with a gradient from elsewhere; the optimizer's state follows the
-  /// weights. Running statistics after the gradient become those of the weights.
+  /// Takes one step of the scenario's optimizer with the gradient of another participant. The optimizer's state follows
+  /// the weights. Running statistics after the gradient replace those of the weights.
   virtual world::Value apply(const world::Value& weights_with_state, const world::Value& gradient, double rate);
-  /// Returns the weights without the optimizer's state after them.
+  /// Returns the weights alone, without the optimizer's state that follows them.
   virtual world::Value without_state(const world::Value& weights_with_state);
 
   /// Returns Σ w_i x_i of rows of equal length.
@@ -105,19 +108,19 @@ class Learning {
   world::Value first_numbers(const world::Value& row, std::size_t count);
   world::Value difference(const world::Value& a, const world::Value& b) { return weighted_sum({a, b}, {1, -1}); }
 
-  /// Result of sending a row of parameters() numbers through the run's compressor: the received row, and the sender's
-  /// memory of what was lost (no value if it keeps none). `memory`: the memory before; no value at first. `stream` and
-  /// `number` separate this message's roundings from those of others. With `pieces`, the row has only the numbers of
-  /// these pieces (sizes, one after the other).
+  /// Result of send(): the row as received, and the sender's new compression error (no value if it keeps none).
   struct SentValue {
     world::Value arrives, memory;
   };
+  /// Sends a row of parameters() numbers through a compressor. `memory`: the sender's compression error so far; no
+  /// value at first. `stream` and `number` select this message's random numbers for rounding. With `pieces`, the row
+  /// has only the numbers of some pieces, in sequence; `pieces` has their sizes.
   SentValue send(const world::Value& numbers, const world::Value& memory, const spec::CompressSpec& compress,
                  std::uint32_t stream, std::uint32_t number, std::vector<std::size_t> pieces = {});
 
   /// Evaluates on held-back data: scalars loss, accuracy, auc.
   virtual world::Value evaluate(const world::Value& weights);
-  /// Evaluates on held-back data as sites see them at that time.
+  /// Evaluates on the held-back data that sites see at a date in seconds.
   virtual world::Value evaluate_at(const world::Value& weights, double seconds);
 
   /// Returns the learning rate of the scenario's schedule at a step; `steps_per_epoch` and the budget are those of
@@ -126,13 +129,13 @@ class Learning {
   std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
   std::int64_t budget() const { return budget_; }  ///< length of training, in synchronous steps
 
-  /// A network and its optimizer, for one operation. Its weights are arbitrary.
+  /// A network and its optimizer, for one operation. Initially its weights are arbitrary.
   class Workspace;
   /// Borrows a workspace that no other thread uses.
   Pool<Workspace>::Borrowed borrow();
 
  protected:
-  /// Makes the mathematics of rows with `parameters` numbers, without a network.
+  /// For tests: computes with rows of `parameters` numbers, without a network.
   Learning(const algorithms::LearningProblem& problem, world::History& history, std::size_t parameters);
 
  private:

@@ -22,9 +22,9 @@ using world::Value;
 
 namespace {
 
-/// Samples of a message that are measured, at most; evenly spread.
+/// Largest number of samples measured per message; evenly spread among the samples that the message may reveal.
 constexpr std::size_t kMostSamples = 256;
-/// Sites whose part in a server's model is measured, at most.
+/// Largest number of sites whose part in a server's model is measured.
 constexpr std::size_t kMostSites = 4;
 constexpr std::size_t kSpreadSites = algorithms::kSampledSites / 2;
 
@@ -49,8 +49,8 @@ MessageLeak::MessageLeak(Learning& learning, const WatchSetting& setting)
     if (!weights.embedding) last_outputs_ = weights.out();
     at += static_cast<std::size_t>(weights.weight.size() + weights.bias.size());
   }
-  // Half of the sampled sites are evenly spread, and half are those that train first, as few of many sites may take
-  // part.
+  // If there are more sites than are sampled, half of the sampled sites are evenly spread. The other half are the sites
+  // that train first, because few of many sites may take part at all.
   const std::size_t sites = meter_.sites();
   const std::size_t most = sites <= algorithms::kSampledSites ? sites : kSpreadSites;
   for (const std::int32_t site : algorithms::sampled_sites(sites, most)) {
@@ -86,7 +86,7 @@ void MessageLeak::trained(std::size_t site, SiteBatches::How batches, std::int64
 bool MessageLeak::affords(std::size_t s, unsigned readers) {
   const auto samples = static_cast<double>(std::min(kMostSamples, meter_.samples_of(s).size()));
   const double rows = samples * static_cast<double>(rows_.rows_per_sample());
-  // Counts the span of the message, the batch, the control batch before it, and the possible positions of the batch's
+  // Multiply-adds for: a basis of the message, the batch and the earlier control batch, and projections of the batch's
   // rows.
   const double directions = std::min({rows, static_cast<double>(rows_.outputs()), static_cast<double>(rows_.inputs())});
   const double macs = algorithms::basis_macs(rows_, rows) + 2 * samples * forward_macs_ +
@@ -149,7 +149,8 @@ std::vector<std::int32_t> MessageLeak::samples_of(std::size_t site, const Traini
     for (std::int64_t i = 0; i < training.steps; ++i) {
       const std::vector<std::int32_t> batch = batches[training.first + i];
       samples.insert(samples.end(), batch.begin(), batch.end());
-      if (samples.size() > 2 * problem.partition[site].size()) break;  // includes every sample of the site twice
+      // Leaves out the rest of a training once there are more than twice as many entries as samples of the site.
+      if (samples.size() > 2 * problem.partition[site].size()) break;
     }
   }
   std::ranges::sort(samples);
@@ -173,7 +174,7 @@ void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std:
   const auto operation = [this, samples = batch.samples, control = batch.control, labels = meter_.labels_of(all),
                           mean = meter_.rows().mean(site, network_)](History::Inputs in) {
     const std::span<const float> numbers(in[0]->numbers), earlier(in[1]->numbers);
-    // Rows have the numbers of a whole model, and may continue with the state of an optimizer.
+    // Rows hold a whole model, possibly followed by the optimizer's state.
     if (numbers.size() < learning_.parameters() || earlier.size() < learning_.parameters()) return Datum{{}, {}};
     models::Matrix sent = matrix_at(numbers, offset_, rows_.outputs(), rows_.inputs());
     const models::Matrix change = sent - matrix_at(earlier, offset_, rows_.outputs(), rows_.inputs());
@@ -191,7 +192,7 @@ void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std:
     algorithms::RevealedLabels told(rows_.last_inputs());
     const Eigen::Index last_inputs = rows_.last_inputs();
     const std::size_t bias_at = last_offset_ + static_cast<std::size_t>(last_outputs_ * last_inputs);
-    const float sign = goes_on ? -1.0F : 1.0F;  // changes of weights have the opposite sign of the gradient
+    const float sign = goes_on ? -1.0F : 1.0F;  // changes of the weights point against the gradient
     const auto of_last = [&](std::size_t offset, Eigen::Index of_rows, Eigen::Index columns) {
       models::Matrix moved = matrix_at(numbers, offset, of_rows, columns);
       if (goes_on) moved -= matrix_at(earlier, offset, of_rows, columns);

@@ -10,21 +10,21 @@
 
 namespace dadsim::protocols {
 
-/// Feeds a LeakMeter with the messages of an event-driven run, as they leave, and with the samples that sites train
-/// with. Measurements are Values of the History, computed with all others. Messages are rows of the numbers of a model
-/// or of a gradient. Weights continue from one message to the next, so their difference is measured.
+/// Feeds a LeakMeter with the messages of an event-driven run as they are sent, and with the samples that sites train
+/// with. Measurements are Values of the History. Messages hold a model or a gradient as a row of numbers. Consecutive
+/// models of a sender are subtracted, and the difference is measured.
 ///
-/// A message of a site reveals what the site has trained with since its previous message. A model of a server reveals
-/// what was sent to the server since its previous model.
+/// A site's message reveals the samples that the site has trained with since its previous message. A server's model
+/// reveals the messages to the server since its previous model.
 ///
-/// Only a sample of the sites is observed, as often as a share of training's multiply-adds allows. The cost per message
-/// does not depend on the number of sites.
+/// Only a sample of the sites is observed, and the multiply-adds of measurements are limited to a share of training's.
+/// The cost per message does not depend on the number of sites.
 class MessageLeak final : public TrainingObserver {
  public:
   struct WatchSetting {
     world::Node server = -1;  ///< node of the server; −1: none
     bool masked = false;      ///< secure aggregation: a single message to the server reveals nothing
-    std::int64_t every = 0;   ///< interval of measured messages, per sender; 0: messages 1, 4, 16, 64 …
+    std::int64_t every = 0;  ///< interval of measured messages, per sender; 0: messages 0, 4, 16, 64 …, counted from 0
   };
   MessageLeak(Learning& learning, const WatchSetting& setting);
 
@@ -34,7 +34,7 @@ class MessageLeak final : public TrainingObserver {
 
   /// Returns the values that result() needs.
   std::vector<world::Value> values() const;
-  /// Returns the figures, once values() are worked out.
+  /// Returns the measured leaks. The caller must compute values() first.
   step::Leak result();
 
  private:
@@ -43,7 +43,7 @@ class MessageLeak final : public TrainingObserver {
     std::int64_t first = 0, steps = 1, data_version = 0;
   };
   using Trainings = std::vector<Training>;
-  /// A measurement of one message and one site.
+  /// Measurement of one message, for one site.
   struct MeasuredMessage {
     algorithms::LeakMeter::MeasuredBatch batch = {};
     unsigned readers = 0;  ///< readers of the message, bits of step::Adversary
@@ -53,15 +53,15 @@ class MessageLeak final : public TrainingObserver {
 
   bool is_due(std::int64_t number) const;
   std::vector<std::int32_t> samples_of(std::size_t site, const Trainings& trainings) const;
-  /// A site of the sample.
+  /// A site in the sample.
   struct Looked {
     Trainings since_sent = {}, at_server = {};
     std::int64_t sent = 0;
-    world::Value last = {};  ///< weights with which its next message is compared
+    world::Value last = {};  ///< weights to subtract from its next message
   };
   void look_at(std::size_t site);
-  /// Returns true if the budget allows a measurement, and counts the measurement. The first one for each set of readers
-  /// is always allowed.
+  /// Returns true, and counts the measurement, if the budget allows it. Always allowed: the first measurement for each
+  /// reader, and all with `every` above 0.
   bool affords(std::size_t s, unsigned readers);
   /// Measures a message. `s`: index among the sampled sites.
   void measure(const world::Parcel& parcel, std::int64_t number, std::size_t s, const Trainings& trainings,
@@ -74,11 +74,12 @@ class MessageLeak final : public TrainingObserver {
   models::Network network_;
   algorithms::LeakMeter meter_;
   const algorithms::SampleRows& rows_;
-  std::size_t offset_ = 0, last_offset_ = 0;  ///< offsets of the first and of the last matrix in a row of numbers
+  std::size_t offset_ = 0, last_offset_ = 0;  ///< offsets of the matrix rows_.matrix() and of the last matrix in a row
+                                              ///< of numbers
   Eigen::Index last_outputs_ = 0;
   double forward_macs_ = 0;                      ///< multiply-adds of a forward pass per sample
-  double trained_macs_ = 0, measured_macs_ = 0;  ///< multiply-adds so far: training at all sites; measured samples
-  unsigned ever_measured_ = 0;                   ///< readers with a measurement
+  double trained_macs_ = 0, measured_macs_ = 0;  ///< multiply-adds so far, of training at all sites and of measurements
+  unsigned ever_measured_ = 0;                   ///< readers with a measurement, bits of step::Adversary
   std::vector<Looked> looked_;                   ///< state of each sampled site
   bool ever_sent_ = false;
   std::int64_t models_ = 0;

@@ -17,24 +17,24 @@
 
 namespace dadsim::protocols {
 
-/// Records of a protocol's simulation, for the result; the protocol decides nothing by them.
+/// Counts and records of a protocol's simulation, for the result. The protocol's decisions do not depend on them.
 struct ProtocolLog : step::Participation {
-  /// A model that is evaluated, and when it became available.
+  /// A model to evaluate, and the counts when it became available.
   struct Version {
-    double at = 0;             ///< seconds
+    double at = 0;             ///< date in seconds
     std::int64_t updates = 0;  ///< rounds, or updates of the model, until then
     double samples = 0;        ///< samples trained with until then, useful or not
     double bytes = 0;          ///< bytes sent by all nodes until then
     world::Value quality;      ///< quality: scalars loss, accuracy, auc
   };
-  /// Starts the counts of a run of so many sites.
+  /// Resets the counts for a run of `sites` sites.
   explicit ProtocolLog(std::size_t sites = 0) { took_part.assign(sites, 0); }
-  /// Counts a contribution of a site that has entered a model.
+  /// Counts a site's contribution to a model.
   void count_used(std::size_t site) {
     ++answered;
     ++took_part[site];
   }
-  /// Records the end of a client's part.
+  /// Records the end of a client's part in a round or update, unless kMostParts are recorded already.
   void note(const Part& part) {
     if (parts.size() < kMostParts) parts.push_back(part);
   }
@@ -67,7 +67,8 @@ struct Setting {
   std::size_t sites = 0;
   world::Node server = -1;  ///< the aggregator; −1 if there is none
   ProtocolLog& log;
-  bool clients_evaluate = false;          ///< the framework sends a round's new model to its clients once more
+  bool clients_evaluate = false;          ///< true: the framework sends a round's new model to its clients for
+                                          ///< evaluation
   std::vector<std::size_t> regions = {};  ///< region of each site's host; empty: all sites are in one region
 
   const spec::TrainingSpec& training() const { return learning.problem().training; }
@@ -76,14 +77,14 @@ struct Setting {
   /// Returns the run's value of a parameter.
   auto value(const auto& parameter) const { return parameter.of(run.parameters); }
 
-  /// Sends a lost message again. `news`: channel on which the sender hears that it was lost once more.
+  /// Sends a lost message again. `news`: channel on which the sender learns of another loss.
   void send_again(world::Node from, world::Node to, world::Channel channel, world::Parcel lost,
                   world::Channel news) const;
-  /// Adds a new model. It is evaluated if an evaluation is due (every training().evaluate_every updates; 0: every
-  /// `usual`), and always if it is the last. The simulation ends with `last`, or at the target if the run stops there.
-  /// Returns true if it ends: the caller must begin nothing more.
+  /// Adds a new model. It is evaluated if due (every training().evaluate_every updates; 0: every `usual`), and if it is
+  /// the last. The simulation ends with `last`, or at the target accuracy if the run stops there. Returns true if the
+  /// simulation ends: the caller must begin nothing more.
   bool new_version(const world::Value& weights, std::int64_t usual, bool last = false) const;
-  /// Returns true if training has used the epochs of the budget.
+  /// Returns true if training has used up the budget's epochs.
   bool budget_spent() const;
 };
 
@@ -98,15 +99,16 @@ using Parameters = std::vector<spec::ParameterSpec>;
 
 /// An event-driven algorithm: a coroutine for each participant, written against an EventLoop.
 ///
-/// *Ensures*: the protocol passes messages and computations to the EventLoop, with the sizes of Sizing. Learning, or
-/// operations of its History, make all learned values. Setting::new_version() reports new models. All random decisions
-/// depend on the seed. Its page in docs/algorithms describes the failure of a participant.
+/// *Ensures*: the protocol passes messages and computations to the EventLoop, with the sizes of Sizing. All learned
+/// values come from Learning or from operations of its History. Each new model is reported to Setting::new_version().
+/// All random decisions depend on the seed. The protocol's page in docs/algorithms describes the failure of a
+/// participant.
 ///
 /// EXAMPLE: src/protocols/federated/fed_avg.cpp.
 class Protocol {
  public:
   virtual ~Protocol() = default;
-  /// Joins the participants. The protocol must outlive the simulation.
+  /// Adds the participants to the event loop. The protocol must outlive the simulation.
   virtual void begin() = 0;
   /// Completes the log once the simulation is over.
   virtual void end() {}

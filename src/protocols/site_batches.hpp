@@ -8,15 +8,14 @@
 
 namespace dadsim::protocols {
 
-/// The batches of one site, by number. The order of events decides which participant asks for which batch, and when.
-/// The order within a pass is that of algorithms::Batches. With batches="poisson" a batch takes every sample
-/// independently with the same chance: one over the batches of a pass. An empty batch is drawn again. Each object
-/// serves one thread.
+/// The batches of one site, by number, in the order of algorithms::Batches. A batch depends on its number alone, so
+/// participants may ask in any order. With batches="poisson" a batch takes every sample independently, with chance 1 ÷
+/// (batches of a pass); an empty batch is drawn again. Not thread-safe.
 class SiteBatches {
  public:
   enum class How : std::uint8_t {
-    steps,   ///< batch t is that of step t of synchronous training
-    passes,  ///< `batch` samples at a time until the pass is through, the last fewer (McMahan et al., FedAvg)
+    steps,   ///< batch t equals the site's batch in step t of synchronous training
+    passes,  ///< `batch` samples each; the last batch of a pass may have fewer (McMahan et al., FedAvg)
   };
   SiteBatches(How how, const spec::TrainingSpec& training, const models::Partition& partition, std::size_t site,
               std::uint64_t seed);
@@ -27,7 +26,8 @@ class SiteBatches {
   std::int64_t size(std::int64_t number) const;
   /// Returns the mean number of samples per batch.
   double expected() const { return static_cast<double>(samples_.size()) / static_cast<double>(per_pass()); }
-  /// Returns the batches of a pass over the site's samples (the mean, if a step of synchronous training takes a share).
+  /// Returns the number of batches in a pass over the site's samples; the mean, if batches of synchronous training have
+  /// varying sizes.
   std::int64_t per_pass() const;
 
  private:

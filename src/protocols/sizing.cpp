@@ -31,7 +31,7 @@ bool is_no_forward_pass(const schedule::Task& task) {
   return compute != nullptr && compute->phase != step::Phase::forward;
 }
 
-/// Returns work that is done once per learned layer.
+/// Returns a step structure with the operations of `body` once for each of `matrices` layers, in a backward sweep.
 template <class Body>
 step::StepStructure for_every_matrix(std::size_t matrices, const Body& body) {
   step::StepRecorder recorder;
@@ -44,7 +44,7 @@ step::StepStructure for_every_matrix(std::size_t matrices, const Body& body) {
   return recorder.take().first;
 }
 
-/// Returns the numbers of a layer in symbols.
+/// Returns the amount of numbers in a layer, as an expression of its size.
 compress::Amount of_layer() {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formula reads as in the papers
   return compress::Amount::of_matrix(out(), in(), parameters());
@@ -57,7 +57,7 @@ Sizing::Sizing(const algorithms::LearningProblem& problem, const spec::CompressS
   const compress::CompressorInfo& info = compress::compressors().at(compress.method);
   compresses_ = !info.lossless;
   compressor_ = info.make(compress.parameters);
-  // One sample suffices to record a step.
+  // Records a step with one sample, because sizes are symbolic.
   const models::Network network(problem.data.shape, problem.model, problem.seed);
   learned_ = network.shape();
   matrices_ = network.layers();
@@ -138,8 +138,8 @@ world::Work Sizing::gradient(std::int64_t samples, std::int64_t number) const {
   world::Work work = whole(local_step(samples), step::Role::workers);
   const auto& tasks = work.pieces.front().schedule->tasks;
   work.pieces.front().behind =
-      static_cast<std::size_t>(std::ranges::find_if(tasks, is_update) - tasks.begin());  // the update comes last
-  work.pieces.front().samples = samples;  // an island takes its whole step
+      static_cast<std::size_t>(std::ranges::find_if(tasks, is_update) - tasks.begin());  // the update is the last task
+  work.pieces.front().samples = samples;  // an island is timed by its whole step, with the update
   work.step = number;
   work.seconds = timed_.step_seconds;
   return work;

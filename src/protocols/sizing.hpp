@@ -16,19 +16,18 @@
 
 namespace dadsim::protocols {
 
-/// Timed network: the one that learns, or a workload in its place.
+/// Network whose work and messages are timed: the trained one, or a workload in its place.
 struct TimedNetwork {
   spec::ModelShape shape;
   double sample_scale = 1;  ///< timed samples ÷ learned samples
   spec::Precision precision = spec::Precision::fp32;
-  double step_seconds = 0;   ///< seconds of a training step, if given
+  double step_seconds = 0;   ///< seconds of a training step, if the scenario gives them
   double saved_numbers = 0;  ///< numbers saved with a model in addition to its parameters
-  /// Passes of a participant's one device over a batch: micro-batches and recomputation.
+  /// Split of a participant's device pass over a batch: micro-batches and recomputation.
   spec::ParallelismSpec passes = {};
 };
 
-/// Computing and messages of participants, in numbers for the timed network. The parts of a training step are those
-/// that its pieces have recorded.
+/// Work and messages of participants, in numbers for the timed network. Work is that of the recorded training step.
 class Sizing {
  public:
   Sizing(const algorithms::LearningProblem& problem, const spec::CompressSpec& compress, TimedNetwork timed);
@@ -36,12 +35,12 @@ class Sizing {
   Sizing(const Sizing&) = delete;
   Sizing& operator=(const Sizing&) = delete;
 
-  /// Returns the work of local training steps number `first` … of the node, one per entry of `samples`: forward and
-  /// backward pass over so many samples, and the optimizer's update.
+  /// Returns the work of a node's local training steps, from step `first` on: forward and backward pass, and the
+  /// optimizer's update. `samples`: samples of each step.
   world::Work training(std::span<const std::int64_t> samples, std::int64_t first) const;
   /// Returns the work of a training step without the update.
   world::Work gradient(std::int64_t samples, std::int64_t number) const;
-  /// Returns the work of the forward pass alone, over all samples at once.
+  /// Returns the work of one forward pass over all samples.
   world::Work inference(std::int64_t samples) const;
   /// Returns the work of one step of the optimizer.
   world::Work update(step::Role who) const;
@@ -59,16 +58,15 @@ class Sizing {
 
   /// Returns the bytes of a message with a number per parameter, as the run's compressor encodes it.
   double compressed_bytes() const { return compressed_bytes_; }
-  /// Returns the bytes of such a message without encoding.
+  /// Returns the bytes of a message with a number per parameter, unencoded.
   double numbers_bytes() const { return plain_bytes_; }
-  /// Returns the bytes of a model: its parameters as the run's compressor encodes them, and its other numbers
-  /// unencoded.
+  /// Returns the bytes of a model: parameters encoded by the run's compressor, running statistics unencoded.
   double model_bytes() const { return compressed_bytes_ + saved_bytes_; }
   /// Returns the bytes of an unencoded model.
   double plain_bytes() const { return plain_bytes_ + saved_bytes_; }
-  /// Returns the share of all parameters in some of Learning::pieces() (their indices), and the bytes of a message with
-  /// them. The message includes their share of the numbers that are no parameters, encoded alike. If another network is
-  /// timed, the bytes are that share of a message with all its parameters.
+  /// Returns the share of all parameters in these pieces (indices of Learning::pieces()), and the bytes of a message
+  /// with them. The message includes their share of the running statistics, encoded alike. If another network is timed,
+  /// the bytes are that share of a message with all its parameters.
   double share_of(std::span<const std::size_t> pieces) const;
   double bytes_of(std::span<const std::size_t> pieces, const spec::CompressSpec& compress) const;
   /// Returns the number of parameters of the timed network.
@@ -95,14 +93,14 @@ class Sizing {
   step::StepStructure local_step_;  ///< forward and backward pass, then the update
   double compressed_bytes_ = 0, plain_bytes_ = 0, saved_bytes_ = 0, parameters_ = 0;
   mutable std::map<std::int64_t, SchedulePtr> local_steps_, undivided_steps_;  ///< schedules by number of samples
-  /// Schedules by kind of work. They are kept, because Worlds identify schedules by their address.
+  /// Schedules by kind of work, kept because Worlds identify schedules by their address.
   mutable std::map<std::string, SchedulePtr> per_parameter_;
 };
 
-/// Repeats work `times` times.
+/// Returns the work repeated `times` times.
 world::Work repeated(world::Work work, double times);
 
-/// Appends one work to another.
+/// Returns both works in sequence.
 world::Work operator+(world::Work a, const world::Work& b);
 
 }  // namespace dadsim::protocols

@@ -16,10 +16,10 @@ class Learning::Workspace {
   models::Network& network() { return network_; }
   /// Returns the gradient of the mean loss over these samples, and the loss.
   const models::Gradient& gradient(std::int64_t step_number, const std::vector<std::int32_t>& samples);
-  /// Returns the sum of clipped gradients per sample, with fresh noise for every step number, ÷ `batch`.
+  /// Returns the sum of clipped per-sample gradients plus noise drawn for step `number`, divided by `batch`.
   const models::Gradient& gradient_per_sample(std::int64_t step_number, const std::vector<std::int32_t>& samples,
                                               double batch, const LocalTraining::PerSample& how);
-  /// Updates the running statistics with those of the last batch.
+  /// Updates the running statistics from the last batch.
   void follow_statistics() { network_.update_running_statistics(step_.tape()); }
   algorithms::TrainingStep& step() { return step_; }
 

@@ -27,7 +27,7 @@ Adjacency both_ways(const step::Neighbours& graph) {
   return edges;
 }
 
-/// Distance from worker 0, or from the lowest-numbered worker of each other connected component.
+/// Returns each worker's distance in hops from worker 0, or from the lowest-numbered worker of its connected component.
 std::vector<std::size_t> distances(const Adjacency& edges) {
   constexpr auto kNone = static_cast<std::size_t>(-1);
   std::vector<std::size_t> distance(edges.size(), kNone);
@@ -94,12 +94,13 @@ namespace {
 
 constexpr world::Channel kAsk = "average";     // models to a passive worker, and notices for it
 constexpr world::Channel kReply = "averaged";  // the passive worker's model, and notices for the active one
-constexpr world::Channel kGo = "go";           // within an active worker, from one coroutine to the other
+constexpr world::Channel kGo = "go";           // request from an active worker's training coroutine to its averaging
+                                               // coroutine
 constexpr world::Channel kWent = "went";       // answer to kGo
 
 Node gossiper(std::size_t number) { return static_cast<Node>(number); }
 
-/// ½ (x_own + x_other) over the weights; the own optimizer's state, stored after them, is kept.
+/// Returns ½ (x_own + x_other) for the weights, followed by the own optimizer's state.
 Value averaged_with(world::History& history, const Value& own, const Value& other) {
   return history.make("average of two", {own, other}, [](world::History::Inputs in) {
     world::Datum result = *in[0];
@@ -174,7 +175,7 @@ Value AdPsgd::mean() const {
 
 // ---- averaging ----
 
-/// A neighbour that is up, drawn uniformly; −1: there is none.
+/// Returns a neighbour in the other group that is up, drawn uniformly; −1 if there is none.
 std::int32_t AdPsgd::partner_of(std::size_t number) const {
   std::vector<std::int32_t> up;
   for (const std::int32_t partner : sides_.partners[number]) {
@@ -193,7 +194,7 @@ void AdPsgd::average(std::size_t number, const Value& other) {
   ++worker.owes;
 }
 
-/// Returns the worker's model as received. Losses of a compressor are not kept for the next message, which has another
+/// Returns the worker's model as received. The compression error is dropped, because the next message has another
 /// model.
 Value AdPsgd::on_the_wire(std::size_t number, std::int64_t message) const {
   spec::CompressSpec compress = setting_.run.compress;
@@ -204,7 +205,8 @@ Value AdPsgd::on_the_wire(std::size_t number, std::int64_t message) const {
       .arrives;
 }
 
-/// A passive worker. It sends back its model from before the averaging, so that the other computes the same mean.
+/// Runs a passive worker. It answers with its model from before the averaging, so that both workers compute the same
+/// mean.
 Task<> AdPsgd::answers(std::size_t number) {
   world::EventLoop& loop = setting_.loop;
   const Node me = gossiper(number);
@@ -216,7 +218,7 @@ Task<> AdPsgd::answers(std::size_t number) {
       setting_.send_again(me, due->from, kReply, *due, kAsk);
     }
     if (parcel.from < 0) continue;
-    if (parcel.lost) {  // its own answer was lost: the active worker still waits
+    if (parcel.lost) {  // this worker's reply was lost: the active worker still waits
       if (loop.is_up(parcel.from)) own.later.add(loop.now() + kRetrySeconds, std::move(parcel));
       continue;
     }
@@ -229,7 +231,8 @@ Task<> AdPsgd::answers(std::size_t number) {
   }
 }
 
-/// Averages once per gradient, for an active worker. Its model stays as sent until the answer arrives.
+/// Averages once per gradient, for an active worker. The worker keeps its model unchanged between its request and the
+/// answer.
 Task<> AdPsgd::averages(std::size_t number) {
   world::EventLoop& loop = setting_.loop;
   const Node me = gossiper(number);
@@ -246,7 +249,7 @@ Task<> AdPsgd::averages(std::size_t number) {
       loop.send(me, partner, kAsk, std::move(question), kReply);
       for (;;) {
         const Parcel parcel = co_await loop.receive(me, kReply);
-        // A notice from before the request, about an earlier failure of the partner, is ignored.
+        // Ignores a notice from before the request, which reports an earlier failure of the partner.
         if (parcel.gone && parcel.from == partner && parcel.arrived_at >= sent_at) break;
         if (parcel.gone || parcel.back || parcel.number != ticket) continue;
         if (!parcel.lost) average(number, parcel.values.front());
@@ -266,7 +269,7 @@ Task<> AdPsgd::computes(std::size_t number) {
   const Node me = gossiper(number);
   const bool active = sides_.active[number];
   GossipWorker& own = workers_[number];
-  if (std::exchange(own.at_work, false)) ++log.failed;  // the worker was down
+  if (std::exchange(own.at_work, false)) ++log.failed;  // the worker failed during its last gradient
   while (updates_ > 0 || !setting_.budget_spent()) {
     while (batches_[number].size(own.batches) == 0) ++own.batches;
     const std::int64_t batch = own.batches++;

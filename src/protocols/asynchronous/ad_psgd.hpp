@@ -19,9 +19,10 @@ struct ActivePassive {
   std::size_t left_out = 0;                         ///< pairs of neighbours within a group, who never average
 };
 
-/// Splits a graph, whose edges count in both directions. If the graph is bipartite (a ring of an even number), all
-/// edges go from side to side. Otherwise workers of even number are active, if the remaining edges keep the graph
-/// connected; if not, those at an even distance from worker 0, which always keeps a connected graph connected.
+/// Splits a graph, whose edges count in both directions. A bipartite graph (a ring with an even number of workers)
+/// keeps all its edges. Otherwise workers with even numbers are active, if the graph stays connected without the edges
+/// within a group. If not, workers at an even distance from worker 0 are active, which keeps any connected graph
+/// connected.
 ActivePassive split_into_active_and_passive(const step::Neighbours& graph);
 
 /// Asynchronous decentralised parallel SGD (AD-PSGD; Lian et al., ICML 2018, arXiv 1710.06952, algorithm 1). There is

@@ -18,12 +18,12 @@ namespace dadsim::protocols {
 namespace {
 
 /// Asynchronous SGD with a parameter server (Dean et al., NIPS 2012). Every worker computes a gradient at its model,
-/// sends it, and gets the new model in answer. The server takes a step of the scenario's optimizer with each gradient g
+/// sends it, and receives the new model. The server takes a step of the scenario's optimizer with each gradient g
 /// as it arrives:
 ///   x_{t+1} = step(x_t, g(x_{t−s}), η_t)          s: the staleness, updates between reading and writing
 /// η_t is the rate of the synchronous schedule at step t / n of n workers, times `rate-factor`. Treatments of
 /// staleness:
-///   none         nothing
+///   none         η_t, whatever the staleness
 ///   bounded      no worker is more than `slack` gradients ahead of the slowest one that is up: the answer to a faster
 ///                worker waits (stale synchronous parallel; Ho et al., NIPS 2013)
 ///   damped       η_t / (s + 1)
@@ -57,16 +57,18 @@ class AsyncSgd final : public Protocol {
 
  private:
   struct AsyncWorker {
-    // State of the worker itself.
+    // The worker's own state.
     std::int64_t batches = 0;  ///< number of batches begun
     std::int64_t ticket = 0;   ///< number of its last message; the answer has the same
     world::Value memory;       ///< its compressor's memory
     // The server's view of the worker.
-    std::int64_t clock = 0;  ///< number of gradients that the worker has sent
+    std::int64_t clock = 0;  ///< number of the worker's gradients that the server has applied; after an outage at least
+                             ///< that of the slowest worker
     std::int64_t read = 0;   ///< version of the model that the worker holds
     world::Value given;      ///< model of version `read`, if it is needed
-    bool away = false;       ///< down, or up again without having asked for the model; other workers do not wait for it
-    bool at_work = false;    ///< true: computes a gradient
+    bool away = false;       ///< true: down, or up again but has not asked for the model; other workers do not wait for
+                             ///< it
+    bool at_work = false;    ///< true: a gradient of the worker is being computed or sent
     std::int64_t held = 0;   ///< ticket of the answer withheld until slower workers catch up; 0: none
     double held_since = 0;
   };
@@ -100,7 +102,7 @@ constexpr world::Channel kPush = "gradient";  // gradients to the server; a mess
 
 Node worker_node(std::size_t number) { return static_cast<Node>(number); }
 
-/// Returns g + λ g ⊙ g ⊙ (x_now − x_stale) for the parameters. Other numbers of the gradient are kept.
+/// Returns g + λ g ⊙ g ⊙ (x_now − x_stale) for the parameters; running statistics in g are kept.
 Value compensated(Learning& learning, const Value& gradient, const Value& now, const Value& stale, double lambda) {
   return learning.history().make(
       fmt::format("compensated {} of {}", lambda, learning.parameters()), {gradient, now, stale},
@@ -137,7 +139,7 @@ AsyncSgd::AsyncSgd(const Setting& setting)
     batches_.push_back(setting.learning.batches(SiteBatches::How::steps, site));
   taking_in_ = setting.sizing.decode(step::Role::aggregator) + setting.sizing.update(step::Role::aggregator);
   if (staleness_ == Staleness::compensated) {
-    // Compensation has four operations; it reads g and two models, and writes g.
+    // Compensation takes five operations per number; it reads g and two models, and writes g.
     taking_in_ = setting.sizing.per_parameter(step::Role::aggregator, 5, 4) + taking_in_;
   }
 }
@@ -154,7 +156,8 @@ void AsyncSgd::begin() {
 
 // ---- the server ----
 
-/// Returns whether training is over. Without a number of updates, the last gradient begun within the budget ends it.
+/// Returns whether training is over. Without the parameter `updates`, training ends when no gradient begun within the
+/// budget is under way.
 bool AsyncSgd::over() const {
   if (updates_ > 0) return setting_.log.updates >= updates_;
   return setting_.budget_spent() && std::ranges::none_of(workers_, &AsyncWorker::at_work);
@@ -196,7 +199,7 @@ void AsyncSgd::release() {
   }
 }
 
-/// Handles a worker that has gone down, whose gradient will not arrive.
+/// Handles a worker that has gone down; its gradient will not arrive.
 void AsyncSgd::left(std::size_t number) {
   AsyncWorker& worker = workers_[number];
   if (std::exchange(worker.at_work, false)) ++setting_.log.failed;
@@ -204,8 +207,9 @@ void AsyncSgd::left(std::size_t number) {
   worker.away = true;
 }
 
-/// A worker asks for the model without sending a gradient: at the beginning, after an outage, or after a loss. A worker
-/// that was down continues at the clock of the slowest, so that no worker waits until it has caught up.
+/// Handles a worker's request for the model, sent without a gradient: at the beginning, after an outage, or after a
+/// lost message. A worker that was down continues at the clock of the slowest worker, so that others need not wait for
+/// it.
 void AsyncSgd::joins(std::size_t number) {
   AsyncWorker& worker = workers_[number];
   if (std::exchange(worker.at_work, false)) ++setting_.log.failed;
@@ -252,7 +256,7 @@ Task<> AsyncSgd::server() {
     }
     if (parcel.from < 0 || parcel.back) continue;  // a worker that is back will ask for the model
     const auto from = static_cast<std::size_t>(parcel.from);
-    if (parcel.lost) {  // the lost message was the worker's model
+    if (parcel.lost) {  // the lost message was a model sent to the worker
       if (loop.is_up(parcel.from))
         later_.add(loop.now() + kRetrySeconds, {.number = parcel.number, .from = parcel.from});
       continue;
@@ -334,7 +338,7 @@ EventDrivenMethod async_sgd_method() {
                                             {AsyncSgd::kLambda, AsyncSgd::kStaleness, {"compensated"}}});
                },
            .objective = methods::Objective::arrivals,
-           // The server keeps the model of each worker; gradients of half of the workers are under way.
+           // State: the model sent to each worker, and gradients under way from half of the workers.
            .models_held = [](const spec::ParameterValues&, double sites, bool) { return 1.5 * sites; }},
           [](const Setting& setting) { return std::make_unique<AsyncSgd>(setting); }};
 }

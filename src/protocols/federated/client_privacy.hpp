@@ -10,8 +10,7 @@
 
 namespace dadsim::protocols {
 
-/// Privacy spent per client, from the events of the run. Adds up the mechanisms that included a client, equal ones
-/// together. EXAMPLE: dp_fed_avg.cpp.
+/// Privacy spent by each client over a run: adds up the mechanisms that included the client. EXAMPLE: dp_fed_avg.cpp.
 class ClientPrivacy {
  public:
   ClientPrivacy(std::size_t clients, double delta) : of_(clients), delta_(delta) {}
@@ -26,7 +25,7 @@ class ClientPrivacy {
     std::int64_t times = 0;
     double epsilon = 0;
   };
-  /// Returns the clients that have spent most, and least; the first of several.
+  /// Clients that have spent the largest and the smallest ε; on a tie, the first one.
   struct OrderRange {
     OfClient most, least;
   };
@@ -42,7 +41,7 @@ class ClientPrivacy {
 
 inline ClientPrivacy::OrderRange ClientPrivacy::range() const {
   OrderRange range;
-  std::map<Mechanisms, OfClient> known;  // many clients have equal mechanisms
+  std::map<Mechanisms, OfClient> known;  // privacy spent by clients with these mechanisms; many clients share them
   for (std::size_t client = 0; client < of_.size(); ++client) {
     const auto [at, is_new] = known.try_emplace(of_[client]);
     OfClient& own = at->second;

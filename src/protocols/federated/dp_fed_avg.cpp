@@ -26,7 +26,7 @@ namespace {
 
 using algorithms::NoiseBy;
 
-/// Unit of privacy, whose presence the noise hides.
+/// Unit of privacy: the noise hides whether one client, or one sample, took part.
 enum class HiddenLevel : std::uint8_t { client, sample };
 
 constexpr auto kLevel = spec::choice<HiddenLevel>(
@@ -59,7 +59,7 @@ constexpr double kNoiseFlops = 41;
 /// Flops per number to clip a row: a square, its addition to the sum, and a product.
 constexpr double kClipFlops = 3;
 
-/// Returns the number of clients that must answer so that the sum of a round with `asked` clients has all its noise.
+/// Returns the number of the `asked` clients that must answer for the sum to hold all its noise.
 std::size_t needed_of(std::size_t asked, double drop_outs) {
   const double needed = std::ceil((1 - drop_outs) * static_cast<double>(asked) - 1e-9);
   return std::max<std::size_t>(1, static_cast<std::size_t>(needed));
@@ -163,7 +163,7 @@ class DpFedAvg final : public FederatedRounds {
 
   Value released(const ClientOrder& order, const Value& difference) override {
     if (level_ == Level::sample) return difference;
-    double deviation = 0;  // deviation of the noise added to the difference
+    double deviation = 0;  // standard deviation of the noise added to the difference
     if (noise_ == NoiseBy::each_site) {
       deviation = sigma_ * clip_;
       if (sigma_ > 0) privacy_.add(order.client, 1, sigma_);
@@ -226,12 +226,12 @@ class DpFedAvg final : public FederatedRounds {
   }
 
  private:
-  /// Returns an upper bound of a sample's chance to be in a batch, if empty batches are drawn again.
+  /// Returns an upper bound of the probability that a sample is in a batch, if empty batches are drawn again.
   static double rate_of_drawn(double rate, double samples) {
     return std::min(1.0, rate / (1 - std::pow(1 - rate, samples)));
   }
 
-  /// Returns the `rounds` parameter, or the rounds in which clients train with the budget in the mean.
+  /// Returns the `rounds` parameter. If that is 0, returns the rounds that use the budget's samples on average.
   std::int64_t planned_rounds() const {
     if (const std::int64_t rounds = setting().value(kRounds); rounds > 0) return rounds;
     double per_round = 0;
@@ -243,7 +243,8 @@ class DpFedAvg final : public FederatedRounds {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(wanted - 1e-9)));
   }
 
-  /// Returns ε of a client that is always present and, unless clients are drawn, in every round.
+  /// Returns the largest ε of any client that can be reached in all rounds. It is asked in all of them; with
+  /// noise="central", with chance q in each.
   double planned_epsilon(double sigma) const {
     const double delta = privacy_.delta();
     if (level_ == Level::client)
@@ -318,8 +319,8 @@ class DpFedAvg final : public FederatedRounds {
   double sigma_ = 0;
   double all_weights_ = 0, largest_weight_ = 0;
   std::int64_t rounds_;
-  std::int64_t present_ = 0;                   ///< number of the present round
-  std::map<std::int64_t, std::size_t> asked_;  ///< number of clients asked, per round
+  std::int64_t present_ = 0;                   ///< number of the current round
+  std::map<std::int64_t, std::size_t> asked_;  ///< number of the current round
   ClientPrivacy privacy_;
   Work clip_work_, step_noise_work_, server_noise_work_;
 };
@@ -370,19 +371,19 @@ RunFaults faults_of_privacy(const RunFacts& facts) {
 ///     each client joins a round independently with chance q; their set S_t may be empty
 ///     client   u_k = (y_k − x) min(1, C ÷ ‖y_k − x‖)                       over the whole model
 ///     server   x ← x + (Σ_{S_t} w_k u_k + N(0, (σ C max w)² I)) ÷ (q Σ_all w)
-/// The denominator counts all clients, however many join: with |S_t| in its place, one client would move the mean by
+/// The denominator counts all clients, not only those that join: with |S_t| instead, one client could move the mean by
 /// more than C ÷ (q N). The weight w_k is the client's number of samples, or equal for all; weights are public.
 ///
-/// The source of the noise determines against whom ε holds, and what the accountant may count:
-///     central    the server adds it; it is trusted, and it alone knows the clients of a round. A client is charged the
-///                sampled Gaussian with chance q for each round in which it could be reached, else nothing
-///     local      each client asked adds N(0, σ²C² max w² ÷ (m w_k²)). Of n clients, m = ⌈(1 − drop-outs) n⌉ must
+/// The parameter `noise` determines the adversary of ε, and the mechanisms that a client is charged for:
+///     central    The trusted server adds the noise, and it alone knows the clients of a round. A client is charged the
+///                sampled Gaussian with chance q for each round in which it could be reached.
+///     local      Each client asked adds N(0, σ²C² max w² ÷ (m w_k²)). Of n clients, m = ⌈(1 − drop-outs) n⌉ must
 ///                answer for the sum to hold all the noise; a round with fewer answers releases nothing. The server
-///                sees sums and knows their clients, so no chance of not being drawn counts: a client is charged q = 1
-///                for each sum that it is in, with the noise of the clients that answered, σ √(a ÷ m)
-///     per-site   each client adds N(0, σ²C²) to its messages: q = 1 for each message sent
+///                sees sums and knows their clients, so sampling does not reduce ε: a client is charged q = 1 for each
+///                sum that it is in, with the noise of the a clients that answered, σ √(a ÷ m).
+///     per-site   Each client adds N(0, σ²C²) to its messages, and is charged q = 1 for each message sent.
 /// With level="sample" clients train by DP-SGD (algorithms/private/dp_sgd.hpp), so all their messages are private
-/// already, and the server takes the mean of the answers: a sample is charged the steps of its own client alone.
+/// already. The server takes the mean of the answers, and a sample is charged the steps of its own client alone.
 
 EventDrivenMethod dp_fed_avg_method() {
   std::vector<spec::ParameterSpec> parameters = {kLevel,       kClipOfUpdates, kUpdateNoise, kUpdateEpsilon,
@@ -395,7 +396,7 @@ EventDrivenMethod dp_fed_avg_method() {
            .family = "private",
            .parameters = joined({parameters, SecureAggregation::parameters()}),
            .sharing = Sharing::event_driven,
-           // Rounding before all noise is added changes the distribution, and may exceed the norm C.
+           // Rounding before all noise is added changes the distribution, and may raise the norm above C.
            .compresses =
                [](const spec::ParameterValues& values) {
                  return kUpdateNoiseBy.of(values) == algorithms::NoiseBy::each_site;

@@ -41,7 +41,7 @@ class FedAsync final : public FederatedAsync {
  protected:
   world::Value combine(const world::Value& model, const std::vector<ClientUpdate>& updates) override {
     const ClientUpdate& update = updates.front();
-    // Staleness counts the models made meanwhile, and the new one.
+    // Staleness counts the models made since the client's model, and the new one.
     const double damping = factor(1 + static_cast<double>(update.staleness));
     const double alpha = alpha_ * arrivals().take_of_most(update.client, damping) * damping;
     // The client's model x_k is the model that it was sent, minus the difference that it sends back.
@@ -66,13 +66,14 @@ class FedAsync final : public FederatedAsync {
 
 }  // namespace
 
-/// Asynchronous federated optimization (Xie et al., arXiv 1903.03934, algorithm 1): the update that makes model t
-///     x_t ← (1 − α_s) x_{t−1} + α_s x_k,   α_s = α · f(s),
-/// has the staleness s = t − τ, where client k was sent model τ: 1 if no other model was made meanwhile. f (§5.2) is
+/// Asynchronous federated optimization (Xie et al., arXiv 1903.03934, algorithm 1). Model t is made of client k's
+/// model:
+///     x_t ← (1 − α_s) x_{t−1} + α_s x_k,   α_s = α · f(s)
+/// The staleness is s = t − τ if client k was sent model τ; s = 1 if no other model was made meanwhile. f (§5.2) is
 ///     constant     1
 ///     polynomial   (s + 1)^−a                                    (a = 0.5 in the paper's experiments)
-///     hinge        1 where s ≤ b, else 1 / (a (s − b) + 1)       (a = 10, b = 4 there).
-/// Clients are held to the model that they were sent by a proximal term ½ ρ ‖w − w_t‖², where `mu` (ρ) is not 0.
+///     hinge        1 if s ≤ b, otherwise 1 / (a (s − b) + 1)     (a = 10, b = 4 in the paper's experiments)
+/// If `mu` (ρ) is above 0, a proximal term ½ ρ ‖w − w_t‖² keeps clients near the model that they were sent.
 EventDrivenMethod fed_async_method() {
   return {{.name = "fedasync",
            .family = "asynchronous",

@@ -40,10 +40,9 @@ class FedBuff final : public FederatedAsync {
 
 }  // namespace
 
-/// Buffered asynchronous aggregation (Nguyen et al., arXiv 2106.06639): of every K updates
+/// Buffered asynchronous aggregation (Nguyen et al., arXiv 2106.06639): after every K updates, the server takes
 ///     x ← x − η_g / K Σ Δ_k / √(1 + s_k)
-/// with s_k new models since client k was sent its own. Clients count the same, however many samples they have, as in
-/// the paper.
+/// with s_k the number of new models since client k was sent its model. All clients have equal weight, as in the paper.
 EventDrivenMethod fed_buff_method() {
   return {{.name = "fedbuff",
            .family = "asynchronous",

@@ -23,8 +23,9 @@ struct ServerOptimizer {
     return fmt::format("server {} {} {} {} {}", static_cast<int>(kind), rate, beta1, beta2, tau);
   }
 
-  /// Takes one step. `before`: x, then m, then v if used, all of one size. `difference`: mean of x − y. The first
-  /// `parameters` numbers of x are learned.
+  /// Takes one step. `before`: x, of the same size as `difference`, then m, then v if used, of `parameters` numbers
+  /// each. `difference`: mean of x − y. The first `parameters` numbers of x are learned; the others become those of the
+  /// mean of y.
   Datum step(const Datum& before, const Datum& difference, std::size_t parameters) const {
     const std::size_t size = difference.numbers.size();
     Datum after = before;
@@ -129,15 +130,14 @@ class FedOpt final : public FederatedRounds {
 
 }  // namespace
 
-/// The server takes −Σ p_k Δ_k as the gradient of an optimizer of its own (Reddi et al., arXiv 2003.00295, algorithm
-/// 2). With D = Σ p_k (y_k − x):
+/// The server uses −Σ p_k Δ_k as the gradient of a server optimizer (Reddi et al., arXiv 2003.00295, algorithm 2). With
+/// D = Σ p_k (y_k − x):
 ///     momentum   m ← β₁ m + D,            x ← x + η m           (Hsu et al., arXiv 1909.06335)
 ///     adam       m ← β₁ m + (1 − β₁) D,   v ← β₂ v + (1 − β₂) D²
 ///     yogi       m as adam,               v ← v − (1 − β₂) D² sign(v − D²)
 ///     adagrad    m as adam,               v ← v + D²
-/// and of the last three x ← x + η m / (√v + τ), v = τ² at first. β₁ = 0.9 (adagrad: 0), β₂ = 0.99 and τ = 0.001 are
-/// those of the paper's experiments (§5). Nothing is corrected for its beginning, as in the
-/// paper. Running statistics are no parameters: they take the mean.
+/// The last three take x ← x + η m / (√v + τ), with v = τ² at first. β₁ = 0.9 (adagrad: 0), β₂ = 0.99 and τ = 0.001 are
+/// from the paper's experiments (§5). There is no bias correction, as in the paper. Running statistics are averaged.
 EventDrivenMethod fed_opt_method() {
   return {{.name = "fedopt",
            .family = "federated",

@@ -41,7 +41,8 @@ void FederatedAsync::begin() {
   }
 }
 
-/// The draw depends on the seed, the number of clients asked before, and the free clients.
+/// Asks free clients, drawn at random, until `concurrency` clients work. The draw depends on the seed, the number of
+/// earlier requests, and the free clients.
 void FederatedAsync::ask_some() {
   while (at_work_ < concurrency_ && pool_.free() > 0) {
     RandomStream random(setting().seed(), Purpose::participation, 1, static_cast<std::uint32_t>(++requests_));
@@ -68,7 +69,7 @@ void FederatedAsync::take_in(RequestPool::ClientEvent event) {
   buffer_.back().event = std::move(event);
 }
 
-/// Takes the first updates from the buffer, as many as make a new model.
+/// Removes the oldest `capacity_` updates from the buffer, for one new model.
 std::vector<FederatedAsync::ClientUpdate> FederatedAsync::take_buffer() {
   const auto end = buffer_.begin() + static_cast<std::ptrdiff_t>(capacity_);
   std::vector<ClientUpdate> updates(std::make_move_iterator(buffer_.begin()), std::make_move_iterator(end));
@@ -97,7 +98,7 @@ world::Task<> FederatedAsync::server() {
     setting().log.set_at_work(loop.now(), at_work_);
     RequestPool::ClientEvent event = co_await pool_.next();
     take_in(std::move(event));
-    co_await loop.sleep(me, 0);  // afterwards all messages of this date have arrived
+    co_await loop.sleep(me, 0);  // continues after all messages of this date have arrived
     while (pool_.has_news()) {
       RequestPool::ClientEvent more = co_await pool_.next(loop.now());
       take_in(std::move(more));

@@ -28,12 +28,12 @@ class FederatedAsync : public Federation {
 
   /// Returns the parameters concurrency and updates, and those of local training.
   static std::vector<spec::ParameterSpec> common_parameters();
-  /// See MethodInfo::models_held; a model is made of so many updates.
+  /// Returns MethodInfo::models_held. `buffer`: updates per new model.
   static double models_held(const spec::ParameterValues& values, double sites, double buffer);
 
  protected:
   struct ClientUpdate {
-    world::Value difference;  ///< model that it was sent − own model, as it arrives
+    world::Value difference;  ///< the model sent to the client − its trained model, as received
     world::Value sent;        ///< model that the client was sent
     std::size_t client = 0;
     std::int64_t staleness = 0;  ///< number of new models since the client was sent its model
@@ -56,7 +56,7 @@ class FederatedAsync : public Federation {
 
   RequestPool pool_;
   ArrivalWeights arrivals_;
-  std::vector<AskedClient> asked_;  ///< state of each client
+  std::vector<AskedClient> asked_;  ///< per client, the last model that it was sent, and the number of that version
   std::vector<ClientUpdate> buffer_;
   world::Value model_;
   world::Work work_;

@@ -92,7 +92,7 @@ std::vector<spec::ParameterSpec> FederatedRounds::straggler_parameters(bool keep
 
 RunFaults FederatedRounds::faults_of_parameters(const spec::ParameterValues& values, bool keep) {
   return joined({methods::faults_of_idle_parameters(
-                     values, {{kOverSelection, kFraction},  // all are asked
+                     values, {{kOverSelection, kFraction},  // if fraction is 1, all are asked anyway
                               {kPartial.with_default(keep ? 0 : 1), kStragglers},
                               {SecureAggregation::kSecureBits, SecureAggregation::kSecure, {"yes"}}}),
                  Federation::faults_of_parameters(values)});
@@ -100,7 +100,7 @@ RunFaults FederatedRounds::faults_of_parameters(const spec::ParameterValues& val
 
 std::function<double(const spec::ParameterValues&, double, bool)> FederatedRounds::models_held(double per_client) {
   return [per_client](const spec::ParameterValues& values, double sites, bool fails) -> double {
-    if (kDeadline.of(values) > 0) return 1;  // a round continues with the sites present
+    if (kDeadline.of(values) > 0) return 1;  // the round continues with the sites that are left
     const double wanted = std::max(1.0, std::round(kFraction.of(values) * sites));
     return per_client * (fails ? std::max(1.0, wanted * kMinimum.of(values)) : wanted);
   };
@@ -189,8 +189,8 @@ std::vector<std::size_t> FederatedRounds::choose(std::int64_t round) {
   return clock_.draw(round, std::move(free));
 }
 
-/// Some of the clients of a round can do only a part of their work: x passes, or batches, of E, where x is 1 … E with
-/// the same chance (Li et al., arXiv 1812.06127, §5.2).
+/// Limits the work of a round's stragglers to x passes, or batches, of E, with x uniform in 1 … E (Li et al., arXiv
+/// 1812.06127, §5.2).
 void FederatedRounds::draw_stragglers(std::int64_t round, const std::vector<std::size_t>& chosen) {
   if (!has_stragglers_) return;
   for (const std::size_t one : chosen) limit(one, 0, false);
@@ -220,8 +220,8 @@ void FederatedRounds::take_in_late(const RequestPool::ClientEvent& event, std::i
   if (event.what == What::answer) pool_.tell(event, End::late);
 }
 
-/// Waits until enough clients are free. Takes in all news before any client is asked, so that no news is about a later
-/// request.
+/// Waits until enough clients are free. Handles all pending events before any client is asked, so that no event
+/// concerns a later request.
 Task<> FederatedRounds::wait_for_clients() {
   while (pool_.has_news() || pool_.free() < at_least_) {
     const RequestPool::ClientEvent event = co_await pool_.next();
@@ -303,8 +303,8 @@ Task<> FederatedRounds::server() {
 
 // ---- evaluation by clients ----
 
-/// The new model is sent to the clients asked for updates that are up; they answer in a few bytes. Their evaluation is
-/// not charged: the number of held-back samples is not known.
+/// Sends the new model to those clients of the round that are up; each answers in a few bytes. The clients' time for
+/// evaluation is not counted, because their number of held-back samples is unknown.
 Task<> FederatedRounds::evaluate(std::int64_t round, std::vector<std::size_t> chosen) {
   std::erase_if(chosen, [&](std::size_t one) { return !setting().loop.is_up(node_of(one)); });
   for (const std::size_t one : chosen) {
@@ -330,8 +330,8 @@ Task<> FederatedRounds::evaluating_client(std::size_t number) {
 
 // ---- secure aggregation ----
 
-/// Carries out the two exchanges before the model is sent: public keys, then shares of secrets. Clients get their
-/// shares with the model.
+/// Simulates the two exchanges before the model is sent: public keys, then shares of secrets. Clients receive their
+/// shares together with the model.
 Task<> FederatedRounds::exchange_keys(std::int64_t round, std::vector<std::size_t>& chosen) {
   for (const Secret what : {Secret::keys, Secret::shares}) {
     secure_.set_clients(chosen.size());
@@ -353,7 +353,7 @@ Task<> FederatedRounds::exchange_keys(std::int64_t round, std::vector<std::size_
   secure_.set_clients(chosen.size());
 }
 
-/// Carries out the exchange after the updates: the server collects the shares that remove the masks from the sum.
+/// Simulates the exchange after the updates: the server collects the shares that remove the masks from the sum.
 Task<> FederatedRounds::unmask(std::int64_t round, const std::vector<Update>& updates) {
   const std::int64_t number = round * kSecrets + static_cast<std::int64_t>(Secret::unmask);
   for (const Update& update : updates) {

@@ -30,7 +30,7 @@ class SecureAggregation {
 
   /// Returns the parameters secure and secure-bits.
   static std::vector<spec::ParameterSpec> parameters();
-  /// Reads the run's parameters; without them, secure aggregation is not in use.
+  /// Reads the run's parameters. Without them, secure aggregation is off.
   explicit SecureAggregation(const Setting& setting);
   explicit SecureAggregation(double bits) : bits_(bits) {}
 
@@ -51,8 +51,9 @@ class SecureAggregation {
   /// Returns a client's seconds to expand its masks over `numbers` numbers: its own mask, and one with each other
   /// client. Keys and shares are included.
   double client_seconds(double numbers) const;
-  /// The server removes masks. For each client with an update: its own mask, from its reconstructed secret. For each
-  /// missing client: the masks that it shares with those clients, from its reconstructed secret and key agreements.
+  /// Returns the server's seconds to remove masks: each answering client's own mask, and each missing client's masks
+  /// with the answering ones. Both need secrets that are reconstructed first; masks of missing clients also need key
+  /// agreements.
   double server_seconds(double numbers, std::size_t updates) const;
 
  private:
@@ -88,23 +89,25 @@ class FederatedRounds : public Federation {
       spec::choice<bool>("initial", {{"sent", false}, {"in-place", true}},
                          "sent: the server sends the first model; in-place: clients already have the first model");
 
-  /// `waits_for_all`: a round asks clients until its deadline, not only until the fraction has answered.
+  /// `waits_for_all`: a round waits for all its clients until the deadline, not only for the fraction that it needs.
   explicit FederatedRounds(const Setting& setting, bool waits_for_all = false);
   void begin() override;
 
   /// Returns the parameters of rounds, and those of local training.
   static std::vector<spec::ParameterSpec> common_parameters();
-  /// Returns the parameters of stragglers. `keep`: by default their partial work is kept.
+  /// Returns the parameters of stragglers. `keep`: the default keeps their partial work.
   static std::vector<spec::ParameterSpec> straggler_parameters(bool keep);
-  /// Returns faults of parameters that would change nothing next to the others.
+  /// Returns faults of parameters that have no effect with the values of the others.
   static RunFaults faults_of_parameters(const spec::ParameterValues& values, bool keep = false);
-  /// Returns MethodInfo::models_held, with so many numbers of the size of a model for each client of a round.
+  /// Returns a function for MethodInfo::models_held: `per_client` models for each client of a round, or for the share
+  /// `minimum` of these clients if clients fail. With a deadline, 1 model.
   static std::function<double(const spec::ParameterValues&, double, bool)> models_held(double per_client = 2);
 
  protected:
   /// A client's answer.
   struct Update {
-    std::vector<world::Value> values;  ///< first the server's model − the client's model, as received
+    std::vector<world::Value> values;  ///< first the server's model − the client's model, as received; then additional
+                                       ///< values
     std::size_t client = 0;
     double weight = 0;  ///< result of weight_of() for the client
     RequestPool::ClientEvent event = {};
@@ -112,20 +115,21 @@ class FederatedRounds : public Federation {
 
   // ---- what an algorithm says ----
 
-  /// Returns the clients asked in a round, in rising order. Default: a share of the free clients, each with the same
-  /// chance, and more by over-selection.
+  /// Returns the clients asked in a round, in rising order. Default: drawn uniformly from the free clients; their
+  /// number is the share `fraction` of all clients, times the over-selection, or that of the free clients if there are
+  /// fewer.
   virtual std::vector<std::size_t> choose(std::int64_t round);
-  /// Called with the clients that are about to be asked for updates; with secure aggregation, those with keys.
+  /// Called with the clients that will be asked for updates; with secure aggregation, those that have exchanged keys.
   virtual void about_to_ask(std::int64_t /*round*/, const std::vector<std::size_t>& /*chosen*/) {}
-  /// Returns true if a round with these updates makes a model. Default: true if there are any. Unused updates are
-  /// wasted.
+  /// Returns true if these updates suffice for a new model. Default: one or more. Otherwise the updates are wasted.
   virtual bool suffices(std::int64_t /*round*/, const std::vector<Update>& updates) { return !updates.empty(); }
-  /// Returns true if the run ends with this round. Default: by `rounds`, or once clients have trained with the budget.
+  /// Returns true if this round is the run's last. Default: the round `rounds`, or the one in which clients use up the
+  /// budget.
   virtual bool is_last(std::int64_t round) const;
 
   /// Returns the values that the server sends in addition to the model. Default: none.
   virtual std::vector<world::Value> with_model() { return {}; }
-  /// Returns the new model. Default: x − Σ p_k Δ_k, p_k the weights of the updates, adding up to 1.
+  /// Returns the new model. Default: x − Σ p_k Δ_k, with weights p_k of the updates that add up to 1.
   virtual world::Value aggregate(const world::Value& model, const std::vector<Update>& updates);
   virtual world::Work aggregation_work(std::size_t updates) const;
   double bytes_up() const override;
@@ -155,7 +159,7 @@ class FederatedRounds : public Federation {
 
   RequestPool pool_;
   RequestPool secrets_;      ///< requests of secure aggregation, separate from those of the model
-  RequestPool evaluations_;  ///< requests of frameworks that send a new model to be evaluated
+  RequestPool evaluations_;  ///< requests to evaluate the new model, for frameworks that send it to clients for this
   SecureAggregation secure_;
   world::ParticipationClock clock_;
   bool has_stragglers_ = false;

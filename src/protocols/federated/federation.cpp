@@ -237,7 +237,8 @@ Federation::Federation(const Setting& setting)
 
 void Federation::add_proximal_term(double mu) {
   mu_ = mu;
-  // w − w_t, times μ, added to the gradient: reads w, w_t and the gradient, writes that.
+  // Work of the proximal term: adds μ (w − w_t) to the gradient. Reads w, w_t and the gradient, and writes the
+  // gradient.
   if (mu > 0) proximal_work_ = setting_.sizing.per_parameter(step::Role::workers, 3, 4);
 }
 
@@ -287,7 +288,7 @@ void Federation::count_used(std::size_t client) {
 /// Returns the step of synchronous training that corresponds to the samples used so far. One such step uses a batch of
 /// every site.
 std::int64_t Federation::schedule_step() const {
-  // With a constant rate all steps are equal, so equal training has one name in the History.
+  // With a constant rate, returns 0, so that equal training in different rounds is one operation of the History.
   if (constant_rate_) return 0;
   return static_cast<std::int64_t>(used_samples_ / samples_ * static_cast<double>(learning().steps_per_epoch()) + 1e-6);
 }
@@ -304,7 +305,7 @@ void Federation::ask(RequestPool& pool, std::size_t other, std::size_t client, s
 
 // ---- clients ----
 
-/// Sends the answer; the asker may run on the same node.
+/// Sends the answer, or hands it over if the asker runs on the same node.
 void Federation::answer(std::size_t number, RequestPool& pool, Parcel parcel) {
   const Node me = node_of(number);
   if (me == pool.asker()) {

@@ -25,28 +25,29 @@ class IndexSet {
   std::size_t count_ = 0;
 };
 
-/// Requests of one node to others, and their ends: answers, and news that no answer will come. At most one request to
-/// each node is open; a node without an open request that is up is free.
+/// Requests of one node to others, and their outcomes: answers, or notices that no answer will come. Each node has at
+/// most one open request. A node is free if it is up and has none.
 ///
-/// Both ends notice a broken connection: a lost request comes back to the asker, and a request with a lost answer is
-/// closed (answer_lost). News of closed requests is ignored. A client that cannot be reached is not free for a second,
-/// so that a failed line is not tried all the time.
+/// Both ends notice a broken connection: a lost request comes back to the asker, and a lost answer closes its request
+/// (answer_lost). Events of closed requests are ignored. After a failure to reach a client, it is not free for a
+/// second, which limits attempts over a failed link.
 class RequestPool {
  public:
   struct Options {
     world::Node asker = -1;
-    std::vector<world::Node> others = {};  ///< nodes that get requests; empty: all sites
-    world::Channel orders;  ///< channel on which the others receive; only the asker receives on `answers`
+    std::vector<world::Node> others = {};  ///< nodes that are asked; empty: all sites
+    world::Channel orders;  ///< channel on which these nodes receive requests; the asker alone receives on `answers`
     world::Channel answers;
-    std::int64_t retries = 0;  ///< times that a lost request is sent again, after 1, 2, 4 … seconds
+    std::int64_t retries = 0;  ///< largest number of attempts to send a lost request again, after 1, 2, 4 … seconds
     bool tells = true;         ///< logs the outcome of requests
-    bool stops = true;         ///< stops the work for an asker that has gone down
+    bool stops = true;         ///< an asker that is back stops the work for its open requests
   };
   RequestPool(const Setting& setting, Options options);
 
   /// Must be called once, before the simulation.
   void watch();
-  /// Starts the asker, or restarts it after an outage: its connections are gone, and workers that worked for it stop.
+  /// Starts the asker, or restarts it after an outage: its connections are gone, and with `stops` the nodes that work
+  /// for it stop.
   void begin();
 
   std::size_t size() const { return options_.others.size(); }
@@ -60,30 +61,30 @@ class RequestPool {
   world::Node node(std::size_t other) const { return options_.others[other]; }
   const Options& options() const { return options_; }
 
-  /// Sends a request to a free node. `in_place`: the node has it already, without a message. The parcel's number
-  /// identifies its answer.
+  /// Sends a request to a free node. `in_place`: the node already has the contents, so no message is sent. The parcel's
+  /// number identifies the answer.
   void ask(std::size_t other, world::Parcel request, bool in_place = false);
 
   struct ClientEvent {
     enum class What : std::uint8_t {
       nothing,  ///< no event: the time is up
-      news,     ///< a node is free, or down
-      answer,   ///< `parcel`, to the request that was open
-      failed,   ///< an open request gets no answer
+      news,     ///< a node has become free, or has gone down
+      answer,   ///< `parcel` answers the node's open request
+      failed,   ///< the node's open request will get no answer
     };
     What what = What::nothing;
     std::size_t other = 0;
     std::int64_t number = 0;  ///< number of the request
     world::Parcel parcel = {};
   };
-  /// Waits for the next event. An answer without values means that no answer will come.
+  /// Waits for the next event, at most until the date `until`, in seconds.
   world::Task<ClientEvent> next(double until = world::kNever);
-  /// Returns true if events have come that were not taken in yet.
+  /// Returns true if there are events that next() has not returned yet.
   bool has_news();
 
-  /// Logs the end of an answer.
+  /// Logs the outcome of a request.
   void tell(const ClientEvent& event, ProtocolLog::Part::End end);
-  /// Counts an answer, or its cost, as wasted.
+  /// Counts the seconds of work and the bytes of an answer as wasted.
   void waste(const world::Parcel& parcel);
 
   /// Records that the answer to this request was lost.
@@ -93,11 +94,11 @@ class RequestPool {
   struct ClientRequest {
     bool open = false;
     bool up = true;
-    bool rests = false;  ///< true: could not be reached lately
+    bool rests = false;  ///< true: could not be reached lately, so it is not asked for a while
     std::int64_t number = 0;
     std::int64_t attempts = 0;
     double asked_at = 0;
-    world::Parcel parcel;  ///< kept where it may be sent again
+    world::Parcel parcel;  ///< the request, if it may have to be sent again
   };
   std::size_t index_of(world::Node node) const { return indices_.at(node); }
   void close(std::size_t other);
@@ -121,8 +122,8 @@ class RequestPool {
   std::vector<std::pair<std::size_t, std::int64_t>> broken_;           ///< requests whose answers were lost
 };
 
-/// Base of federated learning, in rounds or not. Clients receive a model, train it on their own samples for a while,
-/// and send back the difference. An algorithm overrides how clients train, and what is sent in addition to the model.
+/// Base of federated learning, with or without rounds. Clients receive a model, train it on their own samples, and send
+/// back the difference. Algorithms override the training of clients, and additional values that are sent.
 ///
 /// A client that goes down forgets its order, and does nothing until it is asked again. A lost answer is sent again
 /// `retries` times, and then given up.
@@ -139,7 +140,7 @@ class Federation : public Protocol {
 
   /// Returns the parameters of local training (local-epochs, local-steps) and of lost messages (retries).
   static std::vector<spec::ParameterSpec> local_parameters();
-  /// Returns faults of parameters that would change nothing next to the others.
+  /// Returns faults of parameters that have no effect with the values of the others.
   static RunFaults faults_of_parameters(const spec::ParameterValues& values);
   /// Returns `parameters`, with `value` as the default of the parameter `name`.
   static std::vector<spec::ParameterSpec> with_default(std::vector<spec::ParameterSpec> parameters,
@@ -151,12 +152,12 @@ class Federation : public Protocol {
 
   /// The work that a client is asked for.
   struct ClientOrder {
-    std::int64_t number = 0;  ///< number of the round, or of the model's version
+    std::int64_t number = 0;  ///< number of the round; without rounds, of the request
     std::size_t client = 0;
     world::Value model;
     std::vector<world::Value> more = {};  ///< values sent in addition to the model
     std::int64_t steps = 1;               ///< steps of local training
-    std::int64_t first = 0;               ///< number of its first batch
+    std::int64_t first = 0;               ///< number of the first batch
     std::int64_t schedule_step = 0;       ///< schedule step of the first batch, for the learning rate
     std::int64_t data_version = 0;        ///< version of the client's data when it begins
   };
@@ -172,10 +173,10 @@ class Federation : public Protocol {
   virtual world::Value released(const ClientOrder& /*order*/, const world::Value& difference) { return difference; }
   /// Returns the values that a client sends in addition to the difference. Default: none.
   virtual std::vector<world::Value> beside(const ClientOrder& order, const world::Value& trained);
-  /// Returns the size of additional messages in each direction, in models.
+  /// Returns the size of the additional values to a client, and from it, in numbers per parameter.
   virtual double extra_down() const { return 0; }
   virtual double extra_up() const { return 0; }
-  /// Returns a client's work in addition to plain local training: per step, and once per order.
+  /// Returns a client's work beyond plain local training: per step, and once per order.
   virtual world::Work work_per_step() const { return proximal_work_; }
   virtual world::Work work_per_order() const { return {}; }
   /// Returns the bytes of the message to a client, and of its answer.
@@ -188,16 +189,17 @@ class Federation : public Protocol {
 
   // ---- what the servers need ----
 
-  /// Sets the client's number of steps for its next request (`drops_out`: it then gives up); 0 steps: all of them.
+  /// Limits the client to `steps` steps per request, from its next request on; 0: all steps. `drops_out`: it then gives
+  /// up without an answer.
   void limit(std::size_t client, std::int64_t steps, bool drops_out);
-  /// Sends the model to a client.
+  /// Asks client `client`, node `other` of the pool, to train the model. For `in_place`, see RequestPool::ask().
   void ask(RequestPool& pool, std::size_t other, std::size_t client, std::int64_t number, const world::Value& model,
            std::vector<world::Value> more = {}, bool in_place = false);
-  /// Runs client `number`, which is node `other` of the pool and answers its requests.
+  /// Runs client `number`, which answers the requests to node `other` of the pool.
   world::Task<> client(std::size_t number, RequestPool* pool, std::size_t other);
 
   std::int64_t steps_of(std::size_t client) const;
-  /// Returns the whole passes of local training, at least 1; 0 if the run sets local steps.
+  /// Returns the number of whole passes of local training, at least 1; 0 if the run sets a number of steps.
   std::int64_t passes() const;
   double samples_of(std::size_t client) const { return static_cast<double>(learning().samples(client)); }
   double samples() const { return samples_; }  ///< samples of all clients
@@ -209,7 +211,8 @@ class Federation : public Protocol {
   double all_weights() const {
     return setting_.run.weights == spec::SiteWeights::uniform ? static_cast<double>(setting_.sites) : samples_;
   }
-  /// Counts the samples that clients have trained with for existing models, which the learning rate's schedule follows.
+  /// Counts the client's answer as used for a model, with the samples that the client trained with for it. The learning
+  /// rate's schedule follows the sum of these samples.
   void count_used(std::size_t client);
   std::int64_t schedule_step() const;
 

@@ -44,7 +44,7 @@ class HierFedAvg final : public Federation {
                                                                                   .retries = setting.value(kRetries)});
       groups_.push_back(std::move(group));
     }
-    // A leader continues when its server has gone down, since its group does not notice.
+    // A leader goes on when its server is down, because its group does not notice.
     leaders_ = std::make_unique<RequestPool>(setting, RequestPool::Options{.asker = setting.server,
                                                                            .others = std::move(leaders),
                                                                            .orders = kGroupModel,
@@ -73,9 +73,9 @@ class HierFedAvg final : public Federation {
   struct EdgeGroup {
     std::size_t first = 0;  ///< index of its leader
     std::unique_ptr<RequestPool> members = nullptr;
-    double weight = 0;                   ///< samples of the clients that took part in its last round
+    double weight = 0;                   ///< sum of weight_of() over the clients that took part in its last edge round
     std::vector<std::size_t> took_part;  ///< clients that took part since the group last heard from the server
-    Value memory;                        ///< its compressor's memory
+    Value memory;                        ///< clients that took part since the group last heard from the server
     std::uint32_t answers = 0;
     std::int64_t round = 0;
   };
@@ -226,9 +226,9 @@ class HierFedAvg final : public Federation {
 }  // namespace
 
 /// Hierarchical federated averaging (Liu et al., arXiv 1905.06641, algorithm 1). Clients train; their group's leader
-/// takes the mean, weighted by samples, and sends it to them again, κ₂ = `edge-rounds` times. Then the server takes the
-/// mean of the groups' models, weighted by the samples of the clients that took part. Groups have equally many workers,
-/// in the order of the scenario. The first worker of a group leads it and trains too.
+/// takes the mean, weighted by samples. After κ₂ = `edge-rounds` such rounds the server takes the mean of the groups'
+/// models, weighted by the samples of the clients that took part in the last of these rounds. Groups have equally many
+/// workers, in the order of the scenario. The first worker of a group leads it and trains too.
 ///
 /// A group's round continues without a client that goes down; the server's round continues without a group whose leader
 /// goes down.

@@ -22,7 +22,7 @@ class Scaffold final : public FederatedRounds {
 
  protected:
   std::vector<Value> with_model() override {
-    // Before the first round c is zero, and so is every c_i.
+    // Before the first round c and every c_i are zero.
     if (!control_) control_ = zero();
     return {control_};
   }
@@ -70,7 +70,7 @@ class Scaffold final : public FederatedRounds {
       return world::Datum{std::vector<float>(numbers, 0.0F), {}};
     });
   }
-  /// Running statistics are left out: they have no gradients.
+  /// Returns the parameters alone, because running statistics have no gradients.
   Value parameters_of(const Value& weights) { return learning().first_numbers(weights, learning().parameters()); }
 
   double rate_;
@@ -103,10 +103,10 @@ EventDrivenMethod scaffold_method() {
            .objective = methods::Objective::samples,
            .state =
                [](const spec::ParameterValues&) {
-                 // The state consists of c and c_i.
+                 // State: c, and each client's c_i.
                  return estimate::AlgorithmState{2.0 * step::extent::parameters(), 0, true};
                },
-           // Clients also hold the correction of their gradients.
+           // Memory of a client: also the correction that it adds to gradients.
            .models_held = FederatedRounds::models_held(3)},
           [](const Setting& setting) { return std::make_unique<Scaffold>(setting); }};
 }

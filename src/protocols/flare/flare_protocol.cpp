@@ -43,7 +43,7 @@ void SampleStream::withdraw(const std::vector<std::size_t>& places) {
 
 namespace {
 
-/// Returns a name for rows: two hashes, together as wide as the names of values.
+/// Returns a name for rows: their number and two 64-bit hashes, as wide as the names of values.
 std::string name_of_rows(const std::vector<std::int32_t>& rows) {
   const std::string_view bytes(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int32_t));
   return fmt::format("{} {:016x}{:016x}", rows.size(), fingerprint(bytes), fingerprint(bytes, 0x84222325cbf29ce4ULL));
@@ -190,7 +190,7 @@ void FlareProtocol::begin() {
   for (std::size_t site = 0; site < sensors_.size(); ++site) {
     Sensor& own = sensors_[site];
     const std::vector<std::int32_t>& all = setting_.learning.partition(0).at(site);
-    if (all.size() == 1) {  // the only sample is both held back and seen
+    if (all.size() == 1) {  // a single sample is both held back and seen by the sensor
       own.held_back = all;
       own.stream = SampleStream({0});
       continue;
@@ -256,7 +256,7 @@ void FlareProtocol::take_in(const Parcel& parcel) {
   Sensor& own = sensors_[got.sensor];
   const auto back = std::max<std::size_t>(
       1, static_cast<std::size_t>(setting_.value(kValidation) * static_cast<double>(got.rows.size())));
-  // Alternates within the window, so that both parts cover all of it.
+  // Deals the window's samples alternately, so that both parts cover all of it.
   own.held_back.clear();
   for (std::size_t i = 0; i < got.rows.size(); ++i) {
     const bool held = (i + 1) * back / got.rows.size() > i * back / got.rows.size();
@@ -271,7 +271,7 @@ void FlareProtocol::take_in(const Parcel& parcel) {
   undisturbed_ = 0;
 }
 
-/// Trains, and looks whether training has settled, or has begun to move.
+/// Trains for a tick, and tests whether training has settled or has become unstable.
 void FlareProtocol::tick() {
   const auto window = static_cast<std::size_t>(setting_.value(kWindow));
   const std::int64_t patience = setting_.value(kPatience);
@@ -374,7 +374,7 @@ Task<> FlareProtocol::sensor(std::size_t number) {
   Sensor& own = sensors_[number];
   const double length = static_cast<double>(samples()) * setting_.value(kInterval);
   const double every = setting_.value(kUploadEvery);
-  // Without a model there is no inference; samples seen meanwhile are dropped.
+  // Before the first model there is no inference, and the sensor drops its samples.
   Parcel model = co_await loop.receive(me, kDeployment);
   take_over(number, model);
   double begin = loop.now();
@@ -421,7 +421,7 @@ void FlareProtocol::look_at_window(std::size_t number, const Upload& window) {
   const double phi = setting_.value(kPhi);
   const double allowed = phi > 0 ? phi : ks_threshold(live.size(), deployed.held_back, setting_.value(kLevel));
   const bool alarm = ks_distance(live, deployed.quantiles) > allowed;
-  // Without a change since the quantiles were made there is no drift to detect.
+  // A window is clean if its samples have the same data version as the quantiles: an alarm is then false.
   const bool clean = window.version >= 0 && window.version == deployed.version;
   ++tested_;
   tested_clean_ += clean ? 1 : 0;
@@ -442,8 +442,8 @@ void FlareProtocol::upload(std::size_t number, const Upload& window) {
   const double sample_bytes = given > 0 ? given : 4.0 * static_cast<double>(data.shape.size());
   const double now = setting_.loop.now();
   auto& facts = setting_.log.facts;
-  // The first upload with drifted samples detects a drift. A drift followed by another before detection stays
-  // undetected.
+  // The first upload with drifted samples detects a drift. If the next drift comes first, the earlier one is never
+  // detected.
   const models::DriftedData* drift = setting_.learning.problem().drift;
   const std::vector<double> none;
   const std::vector<double>& dates = drift == nullptr ? none : drift->from.at(number);
@@ -473,7 +473,7 @@ double FlareProtocol::accuracy(double seconds) {
   return learning.history().get(learning.evaluate_at(learning.without_state(deployed_), seconds))->scalars[1];
 }
 
-/// Measures what drift does to the model in use, and ends the simulation.
+/// Measures how drift affects the model in use, and ends the simulation.
 Task<> FlareProtocol::clock() {
   world::EventLoop& loop = setting_.loop;
   const double end = setting_.value(kDuration);
@@ -485,7 +485,7 @@ Task<> FlareProtocol::clock() {
   }
   if (setting_.log.versions.empty()) setting_.new_version(setting_.learning.without_state(weights_), 1);
   for (std::size_t i = 0; i < dates.size() && dates[i] < end; ++i) {
-    if (dates[i] <= loop.now()) continue;  // passed while the aggregator was down
+    if (dates[i] <= loop.now()) continue;  // a drift while the aggregator was down
     co_await loop.sleep(setting_.server, dates[i] - loop.now());
     if (i == 0) facts["accuracy before the drift"] = accuracy(std::nextafter(dates[i], 0.0));
     if (i == 0) facts["accuracy after the drift"] = accuracy(dates[i]);
@@ -497,9 +497,9 @@ Task<> FlareProtocol::clock() {
   setting_.new_version(setting_.learning.without_state(deployed_), 1, true);
 }
 
-/// In the spirit of FLARE (arXiv 2305.08504), of which only the abstract was available. A client trains and sensors
-/// infer. Models go down when training has settled, and samples come up when confidences have changed, instead of at
-/// fixed intervals. FlareProtocol lists the assumptions beyond the abstract.
+/// A method in the spirit of FLARE (arXiv 2305.08504); only its abstract was available. A client trains, and sensors
+/// infer. The client sends its model when training has settled, and sensors send samples when confidences have changed,
+/// instead of at fixed intervals. FlareProtocol lists the assumptions beyond the abstract.
 EventDrivenMethod flare_method() {
   return {{.name = "flare",
            .family = "federated",

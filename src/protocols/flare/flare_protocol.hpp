@@ -13,16 +13,16 @@
 
 namespace dadsim::protocols {
 
-/// Samples that a sensor sees, in order and repeatedly, as indices of its data. A withdrawn sample does not come again:
-/// a model is surest of the samples it was trained with, and the sensor would take that for drift. Once all are
-/// withdrawn, all come again, and is_spent() returns true.
+/// Samples that a sensor sees, in order and repeatedly, as indices of its data. Withdrawn samples are skipped: the
+/// model has trained on them, and its higher confidence would look like drift. Once all are withdrawn, all come again,
+/// and is_spent() returns true.
 class SampleStream {
  public:
   SampleStream() = default;
-  /// Takes the places in the order in which samples come; at least one.
+  /// `places`: indices in the order in which samples come; at least one.
   explicit SampleStream(std::vector<std::size_t> places) : left_(std::move(places)) {}
 
-  /// Returns the places of the next `count` samples, each once: fewer if fewer are left.
+  /// Returns the places of the next `count` samples, each once; fewer if fewer are left.
   std::vector<std::size_t> next(std::size_t count) const;
   void pass(std::int64_t count);
   void withdraw(const std::vector<std::size_t>& places);
@@ -38,55 +38,55 @@ class SampleStream {
 /// Returns the Kolmogorov–Smirnov distance between two samples: sup |F_a − F_b|, with equal values of both taken
 /// together. Both must be in rising order, and neither empty.
 double ks_distance(std::span<const double> a, std::span<const double> b);
-/// Returns the distance exceeded with a probability of about `level` if both samples have one distribution (asymptotic,
+/// Returns the distance that two samples of one distribution exceed with a probability of about `level` (asymptotic,
 /// two-sided): √(−½ ln(level ÷ 2)) √((m + n) ÷ (m n)). For distributions with steps the probability is smaller.
 double ks_threshold(std::size_t m, std::size_t n, double level);
-/// Returns `count` quantiles at (k + ½) ÷ count, or the values themselves if there are no more; in rising order.
+/// Returns `count` quantiles at (k + ½) ÷ count, in rising order; if there are at most `count` values, returns these.
 std::vector<double> quantiles(std::vector<double> values, std::size_t count);
 
-/// The mathematics of FLARE's client and sensors: rows are samples of the training set, drifted ones among them.
+/// Computations of FLARE's client and sensors. Rows are samples of the training set, including drifted ones.
 class FlareNumbers {
  public:
   explicit FlareNumbers(Learning& learning) : learning_(learning) {}
 
-  /// Rows of one tick of training, as many as `steps` batches hold: drawn out of `pool`, each with the same chance.
+  /// Returns the rows of one tick of training, as many as `steps` batches hold: drawn uniformly from `pool`.
   std::vector<std::int32_t> draw(const std::vector<std::int32_t>& pool, std::int64_t first, std::int64_t steps) const;
-  /// Weights with the optimizer's state after a batch of these rows at a time.
+  /// Returns the weights and optimizer's state after training on these rows, a batch at a time.
   world::Value train(const world::Value& weights_with_state, std::vector<std::int32_t> rows, std::int64_t first);
-  /// Scalars: the mean loss over the rows, then for each the largest probability that the softmax gives (of samples
-  /// with many labels: the mean over these).
+  /// Returns scalars: the mean loss over the rows, then for each row the largest softmax probability (for samples with
+  /// many labels, its mean over the labels).
   world::Value look(const world::Value& weights_with_state, std::vector<std::int32_t> rows);
 
   double loss(const world::Value& weights_with_state, std::vector<std::int32_t> rows) {
     return learning_.history().get(look(weights_with_state, std::move(rows)))->scalars.front();
   }
-  /// Rising.
+  /// Returns the largest softmax probability of each row, in rising order.
   std::vector<double> confidences(const world::Value& weights_with_state, std::vector<std::int32_t> rows);
 
  private:
   Learning& learning_;
 };
 
-/// FLARE's two schedulers, or fixed intervals in their place. The aggregator is the client: it has the first samples of
-/// every worker, labelled, and trains. Workers are its sensors: each sees its samples one after the other and infers.
+/// FLARE's two schedulers, or fixed intervals in their place. The aggregator is the client, which trains on a part
+/// (`held`) of every worker's samples, with labels. Workers are its sensors; each infers on its samples in order.
 ///
 /// Only the abstract of arXiv 2305.08504 could be read ("conditional on the training behaviour and inference
 /// statistics, respectively"). Assumptions:
-/// - Client: after every tick of `local-steps` batches, d is the loss on the samples just trained with − the loss on
-///   held-back samples, and σ the standard deviation of the last `window` d. The client is UNSTABLE at first, and once
-///   σ > β σ at the last deployment. Training has settled, at the earliest two windows after the last samples came,
-///   when the training loss no longer falls (its mean over the later half of the window is at least 1 − `tolerance` of
-///   its mean over the earlier half) and, if UNSTABLE, σ ≤ α × the largest σ since the client rested; or after
-///   `patience` ticks. The client then rests until samples come. If it was UNSTABLE, it sends the model, and to each
-///   sensor `quantiles` quantiles of the model's confidences on held-back samples of this sensor. Otherwise it sends no
-///   model: sensors that have sent samples get new quantiles of the model that they have.
-/// - Sensor: takes the largest probability of the softmax for every `samples` samples. If they lie farther from the
-///   quantiles than a Kolmogorov–Smirnov test of `level` allows (n = number of samples behind the quantiles), it
-///   uploads these samples, and then skips as many. Windows do not overlap, and uploaded samples do not come again. An
-///   upload is labelled when it arrives. The client trains with one part of it. The other part replaces
-///   the held-back samples of this sensor.
+/// - Client: after every tick of `local-steps` batches, d is the loss on the tick's samples − the loss on held-back
+///   samples, and σ the standard deviation of the last `window` values of d. The client is UNSTABLE at first, and again
+///   once σ exceeds β times its value at the last deployment. Training has settled when the training loss no longer
+///   falls (its mean over the later half of the window is at least 1 − `tolerance` of its mean over the earlier half)
+///   and, if UNSTABLE, σ ≤ α × the largest σ since the client rested; at the earliest two windows after new samples
+///   arrived, at the latest after `patience` ticks. The client then rests until samples arrive. If it was UNSTABLE, it
+///   sends the model to all sensors, each with `quantiles` quantiles of the model's confidences on the sensor's
+///   held-back samples. Otherwise, sensors that have sent samples get new quantiles for the model that they have.
+/// - Sensor: computes confidences (largest softmax probabilities) for windows of `samples` samples. If a
+///   Kolmogorov–Smirnov test of `level` rejects that they have the distribution of the quantiles (n = number of samples
+///   that the quantiles come from), the sensor uploads the window's samples, and skips the next window. Windows do not
+///   overlap, and uploaded samples do not come again. An upload is labelled when it arrives. The client trains with one
+///   part of it; the other part replaces the sensor's held-back samples.
 /// - fixed: sensors upload the last `samples` samples every `upload-every` seconds; the client sends its model every
-///   `deploy-every` seconds, however good it is.
+///   `deploy-every` seconds, whether or not it is better.
 class FlareProtocol final : public Protocol {
  public:
   static constexpr auto kSchedule = spec::choice<bool>("schedule", {{"dual", false}, {"fixed", true}},

@@ -21,14 +21,14 @@
 namespace dadsim::protocols {
 namespace {
 
-/// A method that takes local steps in rounds: a row of choices, each of which a run may replace.
+/// A method that takes local steps in rounds, as a table row of default choices. A run may replace each.
 struct LocalMethod {
   std::string name;
   /// Values that differ from the family's defaults (LocalRounds, outer::parameters): at least `period` and `outer`.
   spec::ParameterValues defaults;
-  bool averages_moments = false;  ///< has parameters for means of Adam's moments, and requires Adam
-  bool by_fragments = false;      ///< has parameters for fragments, but no choice of encoding, receivers or end of
-                                  ///< rounds
+  bool averages_moments = false;  ///< true: has parameters for means of Adam's moments, and requires Adam
+  bool by_fragments = false;      ///< true: has parameters for fragments, but none for encoding, receivers or the end
+                                  ///< of rounds
 };
 
 bool has_partners(const spec::ParameterValues& values) {
@@ -45,7 +45,7 @@ const spec::ParameterSpec& parameter_of(const std::vector<spec::ParameterSpec>& 
   return *std::ranges::find(parameters, name, &spec::ParameterSpec::name);
 }
 
-/// Returns faults of a run's outer rule. `parameters`: those of the method; `partners`: workers have θ of their own.
+/// Returns faults of a run's outer rule. `parameters`: the method's parameters; `partners`: each worker has its own θ.
 RunFaults outer_faults(const spec::ParameterValues& values, const std::vector<spec::ParameterSpec>& parameters,
                        bool partners) {
   std::vector<methods::ActsBeside> conditions;

@@ -15,7 +15,7 @@ namespace dadsim::protocols {
 
 namespace {
 
-/// Returns a compressor whose parameters `changed` differ from its defaults.
+/// Returns a compressor with `changed` in place of the defaults of these parameters.
 spec::CompressSpec compress_by(const char* method, const spec::ParameterValues& changed, bool memory) {
   spec::CompressSpec spec{
       .method = method, .parameters = default_parameters(compress::encoding(method).parameters), .memory = memory};
@@ -34,7 +34,8 @@ spec::CompressSpec encoding_of(const Setting& setting) {
     return compress_by("chunk-top-k", {{"fraction", share}}, true);
   if (setting.value(LocalRounds::kEncoding) == SentBy::four_bits)
     return compress_by("e3m0", {{"rounding", "nearest"}}, true);
-  if (setting.value(LocalRounds::kEncoding) == SentBy::int8_ring) return {};  // the ring encodes sums
+  // The ring itself quantises.
+  if (setting.value(LocalRounds::kEncoding) == SentBy::int8_ring) return {};
   const bool four_bits = setting.value(LocalRounds::kEncoding) == SentBy::low_rank_four_bits;
   if (four_bits || setting.value(LocalRounds::kEncoding) == SentBy::low_rank)
     return compress_by("low-rank",
@@ -67,8 +68,9 @@ Value mean_of_contributors(Learning& learning, const std::vector<Value>& rows) {
                                  });
 }
 
-/// Replaces the numbers of one matrix in `mean`, Σ p_i x_i, by (Σ p_i ‖x_i‖) · unit(Σ p_i unit(x_i)) (RDA of Decoupled
-/// DiLoCo, arXiv 2604.21428, with the norm of each row as the radial factor). Rows that cancel keep their mean.
+/// Replaces one matrix of the mean Σ p_i x_i by the mean direction with the mean norm, (Σ p_i ‖x_i‖) · unit(Σ p_i
+/// unit(x_i)) (RDA of Decoupled DiLoCo, arXiv 2604.21428, with the norm of each row as the radial factor). If the
+/// directions cancel, the mean is kept.
 void turn_to_mean_direction(std::vector<float>& mean, std::size_t first, std::size_t count, History::Inputs in,
                             const std::vector<double>& shares) {
   std::vector<double> direction(count);
@@ -124,7 +126,8 @@ Value averaged(Average how, Learning& learning, const std::vector<Value>& rows, 
   return weighted_mean(learning, rows, std::move(weights));
 }
 
-/// Returns the work of averaging beyond adding up: the norms of directions need every row once more.
+/// Returns the work of averaging beyond summing: means of directions also need the norms, which read every row once
+/// more.
 world::Work averaging_work(Average how, const Sizing& sizing, step::Role who, std::size_t rows) {
   if (how != Average::direction) return {};
   const auto times = static_cast<double>(rows);

@@ -11,14 +11,14 @@
 
 namespace dadsim::protocols {
 
-/// Receivers of what workers send after their local steps.
+/// Receivers of the rows that workers send after their local steps.
 enum class SentTo : std::uint8_t { aggregator, peers, pair, graph, store, region };
-/// Numbers of a message: Δ = θ − θ_i, or a random subset of the worker's weights.
+/// Contents of a row: Δ = θ − θ_i, or a random subset of the worker's weights.
 enum class SentNumbers : std::uint8_t { change, subset };
 enum class SentBy : std::uint8_t { compress, chunk_top_k, four_bits, low_rank, low_rank_four_bits, int8_ring };
-/// End of a round at a node that hears from all workers.
+/// End of a round at an aggregator or a store, which hears from all workers.
 enum class When : std::uint8_t { barrier, quorum, asynchronous, window, overlap };
-/// Effect of θ on the weights of a worker that gets it.
+/// Way in which a worker merges a received θ into its weights.
 enum class Merge : std::uint8_t { replace, mix, add };
 
 /// Mean of the rows that workers send.
@@ -28,11 +28,11 @@ inline constexpr auto kAverage = spec::choice<Average>(
     "all: mean over all workers; contributors: mean of each number over the workers that sent a number other than 0; "
     "direction: mean direction of each matrix, scaled to the mean length of updates (RDA)");
 
-/// Returns Σ p_i x_i with p_i the weights over their sum, or the mean of contributors, or of directions. Parameters
-/// come first in each row.
+/// Returns Σ p_i x_i with p_i the normalised weights, or the mean over contributors, or of directions. Parameters come
+/// first in each row.
 world::Value averaged(Average how, Learning& learning, const std::vector<world::Value>& rows,
                       std::vector<double> weights);
-/// Returns the work of averaged() for `rows` rows, beyond adding them up.
+/// Returns the work of averaged() for `rows` rows, beyond summing them.
 world::Work averaging_work(Average how, const Sizing& sizing, step::Role who, std::size_t rows);
 
 /// Local steps in rounds. All workers train for H steps and send their change of θ through a compressor. An outer rule
@@ -129,21 +129,21 @@ class LocalRounds : public Protocol {
   world::Value outer_begin() const;
   /// Returns θ of a result of outer_begin() or outer_after().
   world::Value theta_of(const world::Value& outer) const;
-  /// Returns the outer rule's θ and state after its step `round`.
+  /// Returns θ and the outer rule's state after step `round`. `moved`: mean Δ; `apart`: see OuterNumbers.
   world::Value outer_after(const world::Value& outer, const world::Value& moved, std::int64_t round,
                            const world::Value& apart = {}) const;
-  /// Returns the weights and optimizer's state with which a worker continues after it gets θ. `before`: the θ that it
-  /// got last; no value: none.
+  /// Returns the weights and optimizer's state with which a worker continues after it has received θ. `before`: the θ
+  /// that it received last; no value: none.
   world::Value merged(const world::Value& own, const world::Value& before, const world::Value& theta) const;
-  /// Encodes the row of worker `number` after the round that begins with step `first`. `memory`: its compressor's
-  /// memory, which is replaced.
+  /// Encodes the row of worker `number` after the round that begins with step `first`. `memory`: its compression error,
+  /// updated in place.
   world::Value encoded(const world::Value& row, world::Value& memory, std::size_t number, std::int64_t first) const;
-  /// Returns the mean of rows by the run's `average`; mean_work() returns the work of computing it.
+  /// Returns the mean of rows, computed as the run's `average` says; mean_work() returns the work.
   world::Value mean_of(const std::vector<world::Value>& rows, std::vector<double> weights) const;
   world::Work mean_work(step::Role who, std::size_t rows) const;
 
-  /// Sends a node's messages on `channel` again, some seconds after the news that they were lost, while the receiver is
-  /// up and `needs` them.
+  /// Resends a node's lost messages on `channel`, some seconds after the notice of the loss, if the receiver is then up
+  /// and `needs` returns true.
   world::Task<> sends_again(std::size_t number, world::Channel channel, world::Channel news,
                             std::function<bool(const world::Parcel&)> needs) const;
 
@@ -165,7 +165,7 @@ class LocalRounds : public Protocol {
  private:
   Setting setting_;
   LocalSteps local_;
-  std::int64_t until_ = 0;  ///< first steps of the training, in which H = 1
+  std::int64_t until_ = 0;  ///< number of first steps of the training with H = 1
   OuterRule rule_;
   spec::CompressSpec encoding_;
   SentNumbers sends_;
@@ -179,16 +179,16 @@ class LocalRounds : public Protocol {
 /// quantised anew at every peer. The sum is quantised once more, and this message goes round unchanged. All peers end
 /// with the same bits, after n quantisations of every number.
 namespace quantised_ring {
-/// Returns the encoding of the vector whose parts pass the ring twice.
+/// Returns the encoding of a peer's whole vector in the ring, each part of which is sent twice.
 spec::CompressSpec encoding(std::size_t peers);
 /// Returns the sum of rows. `matrices`: number of parameters of each matrix, one after the other. The numbers after
 /// them (running statistics) are added without encoding.
 std::vector<float> sum(const std::vector<std::vector<float>>& rows, const std::vector<std::size_t>& matrices);
-/// Returns Σ p_i x_i with p_i the weights over their sum: peers scale their rows before the ring.
+/// Returns Σ p_i x_i with p_i the normalised weights: peers scale their rows before the ring.
 world::Value mean(Learning& learning, const std::vector<world::Value>& rows, const std::vector<double>& weights);
 }  // namespace quantised_ring
 
-/// Makes rounds through an aggregator or a store, among all peers, with partners, or through an aggregator by
+/// Makes rounds for the run's `to` and method: through an aggregator or a store, among peers, with partners, or by
 /// fragments.
 std::unique_ptr<Protocol> server_rounds(const Setting& setting);
 std::unique_ptr<Protocol> peer_rounds(const Setting& setting);

@@ -62,8 +62,8 @@ OuterRule plain_steps(double rate) {
 /// Stochastic gradient descent with Nesterov momentum (the outer optimizer of DiLoCo; Douillard et al., arXiv
 /// 2311.08105, in the form of PyTorch):
 ///   v ← μ v + Δ,  θ ← θ − η (Δ + μ v)
-/// or `folded`, with the rate inside of the momentum (MuLoCo; bentherien/muloco-1, 33cc333,
-/// muloco/pytorch/muloco.py), which is the same while the rate is:
+/// or, if `folded`, with the rate inside the momentum (MuLoCo; bentherien/muloco-1, 33cc333,
+/// muloco/pytorch/muloco.py); both are equal while the rate is constant:
 ///   v ← μ v + η Δ,  θ ← θ − η Δ − μ v
 /// μ may rise from 0 over the first steps, and then change evenly until the last of `rounds` (in the spirit of Pier,
 /// arXiv 2511.17849, whose constants were not at hand).
@@ -116,9 +116,10 @@ OuterRule adam(const spec::ParameterValues& values, std::int64_t) {
               }};
 }
 
-/// Nesterov momentum that is new every B-th step alone (delayed Nesterov; Liu et al., arXiv 2401.09135; the form of
-/// utnslab/halos, 4b5bf73): s sums Δ, and in step B, 2 B, …
-///   m ← μ m + s / B,  θ ← θ − η (μ m + Δ / B),  s ← 0;   in others  θ ← θ − η Δ / B
+/// Nesterov momentum updated only in every B-th step (delayed Nesterov; Liu et al., arXiv 2401.09135; the form of
+/// utnslab/halos, 4b5bf73). s sums Δ:
+///   steps B, 2 B, …   m ← μ m + s / B,  θ ← θ − η (μ m + Δ / B),  s ← 0
+///   other steps       θ ← θ − η Δ / B
 OuterRule delayed_nesterov(const spec::ParameterValues& values, std::int64_t) {
   const auto rate = kRate.of(values), momentum = kMomentum.of(values);
   const std::int64_t buffer = kBuffer.of(values);
@@ -148,10 +149,10 @@ OuterRule delayed_nesterov(const spec::ParameterValues& values, std::int64_t) {
               }};
 }
 
-/// Momentum with a pull towards the mean of the partners (NoLoCo; arXiv 2506.10911; gensyn-ai/noloco, a1b4a42,
-/// src/noloco/sparse_optimizer_c.py), of θ, Δ of a group:
+/// Momentum with a pull towards the mean θ of a group (NoLoCo; arXiv 2506.10911; gensyn-ai/noloco, a1b4a42,
+/// src/noloco/sparse_optimizer_c.py, with γ = β). Means are over the group:
 ///   δ ← α δ − β mean Δ + γ (mean θ − θ),  θ ← θ + δ
-/// There γ = β. Without Δ the spread of θ over many workers that meet in random pairs shrinks if γ < 2 (1 − α²).
+/// In random pairs of many workers, and without Δ, the spread of θ shrinks if γ < 2 (1 − α²).
 OuterRule consensus(const spec::ParameterValues& values, std::int64_t) {
   const auto rate = kRate.of(values), momentum = kMomentum.of(values), pull = kConsensus.of(values);
   return {.states = 1,
@@ -174,10 +175,11 @@ struct Alignment {
   double threshold, shrink, turn;
 };
 
-/// Corrects Δ of one matrix by its cosine c with the momentum v, in place (in the spirit of HeLoCo, arXiv 2606.00271,
-/// whose constants were not at hand). With the confidence q = ‖v‖ / (‖v‖ + ‖Δ‖):
-///   c ≥ threshold: Δ;  c < 0: Δ without the share q · shrink of its part along v;
-///   otherwise: (1 − λ) Δ + λ ‖Δ‖ v / ‖v‖,  λ = q · turn · (1 − c / threshold)
+/// Corrects Δ of one matrix in place, by the cosine c of Δ and the momentum v (in the spirit of HeLoCo, arXiv
+/// 2606.00271, whose constants were not at hand). With the confidence q = ‖v‖ / (‖v‖ + ‖Δ‖):
+///   c ≥ threshold       Δ is unchanged
+///   0 ≤ c < threshold   Δ turns towards v: (1 − λ) Δ + λ ‖Δ‖ v / ‖v‖,  λ = q · turn · (1 − c / threshold)
+///   c < 0               the component of Δ along v shrinks by the share q · shrink
 void align(std::span<float> delta, std::span<const float> v, const Alignment& how) {
   double dot = 0, delta_squares = 0, v_squares = 0;
   for (std::size_t k = 0; k < delta.size(); ++k) {
@@ -196,7 +198,7 @@ void align(std::span<float> delta, std::span<const float> v, const Alignment& ho
     delta[k] = static_cast<float>((1 - turned) * static_cast<double>(delta[k]) + along * static_cast<double>(v[k]));
 }
 
-/// Nesterov momentum of PyTorch's form, of such Δ: v ← μ v + Δ,  θ ← θ − η (Δ + μ v)
+/// Nesterov momentum in PyTorch's form, with Δ corrected by align(): v ← μ v + Δ,  θ ← θ − η (Δ + μ v)
 OuterRule aligned_nesterov(const spec::ParameterValues& values, std::int64_t) {
   const auto rate = kRate.of(values), momentum = kMomentum.of(values);
   const Alignment how{kAlign.of(values), kShrink.of(values), kTurn.of(values)};

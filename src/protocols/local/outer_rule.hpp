@@ -11,7 +11,7 @@
 
 namespace dadsim::protocols {
 
-/// Numbers of one outer step. θ and the rule's state are changed in place.
+/// Numbers of one outer step. The step updates θ and the rule's state in place.
 struct OuterNumbers {
   std::span<float> theta;        ///< parameters of the model, θ
   std::span<float> state;        ///< OuterRule::states rows, each with as many numbers as θ; 0 at first
@@ -25,18 +25,18 @@ struct OuterNumbers {
 /// EXAMPLE: nesterov() in src/protocols/local/outer_rule.cpp.
 struct OuterRule {
   std::size_t states = 0;  ///< numbers of state per parameter
-  /// Flops, and numbers read and written, per parameter; 0: applying the mean is part of adding up.
+  /// Flops per parameter, and numbers read and written; 0: the sum of changes already includes the step.
   double flops = 0, floats = 0;
-  /// Returns a text with all numbers that step `round` (from 0) uses. The text names the step among the operations of a
-  /// History.
+  /// Returns a text with all values that step `round` (from 0) depends on. It identifies the step among the operations
+  /// of a History.
   std::function<std::string(std::int64_t round)> name;
   std::function<void(std::int64_t round, const OuterNumbers& numbers)> step;
-  bool is_of_groups = false;  ///< uses OuterNumbers::apart: every worker has a θ of its own
+  bool is_of_groups = false;  ///< true: uses OuterNumbers::apart, because every worker has its own θ
 
-  /// Returns θ, followed by the rule's state at the beginning; `parameters` of the numbers of θ are learned.
+  /// Returns θ, followed by the rule's initial state. `parameters`: trained numbers of θ, which come first.
   world::Value begin(world::History& history, const world::Value& theta, std::size_t parameters) const;
-  /// Returns θ and the state after step `round`; `matrices`: the parameters of each. Other numbers of θ (running
-  /// statistics) are averaged: θ ← θ − Δ, or for groups θ − Δ + apart.
+  /// Returns θ and the state after step `round`. `matrices`: number of parameters of each matrix. Running statistics in
+  /// θ are averaged: θ ← θ − Δ, or with `apart` θ − Δ + apart.
   world::Value after(world::History& history, const world::Value& theta_and_state, const world::Value& moved,
                      const std::vector<std::size_t>& matrices, std::int64_t round,
                      const world::Value& apart = {}) const;
@@ -75,7 +75,7 @@ struct RuleInfo {
 /// Returns all rules, in the order of presentation.
 const std::vector<RuleInfo>& rules();
 
-/// Returns the parameter `outer` and the parameters of all rules, with the defaults of the registry.
+/// Returns the parameter `outer`, with `rule` as its default, and the parameters of all rules, with their own defaults.
 std::vector<spec::ParameterSpec> parameters(const char* rule);
 /// Makes the rule of a run with `rounds` outer steps.
 OuterRule make(const spec::ParameterValues& values, std::int64_t rounds);

@@ -14,8 +14,8 @@
 namespace dadsim::protocols {
 namespace {
 
-/// Rounds with partners: the neighbours in a graph, or one worker drawn for the round. Every worker i has a θ_i of its
-/// own. An outer step with its own change gives p_i, which the worker sends to its partners. Then it mixes:
+/// Rounds with partners: the neighbours in a graph, or one worker drawn for the round. Every worker i has its own θ_i.
+/// It takes an outer step with its own change, sends the resulting p_i to its partners, and mixes:
 ///   θ_i ← p_i − α Σ_j w_ij (p_i − p_j),  w_ij = 1 / (1 + the larger number of partners of i and j)
 /// The mean of all θ_i is then the mean of all p_i (in the spirit of GASLoC, arXiv 2606.11081). A rule of groups
 /// (NoLoCo) uses the mean of θ and Δ over the worker and its partners instead, and workers send both.
@@ -23,8 +23,8 @@ namespace {
 /// With mixing="factored" (in the spirit of Factored Gossip DiLoCo, arXiv 2606.22768) a worker also sends θ_i before
 /// the local steps. After them it takes θ_i ← θ_i − α Σ_j w_ij (θ_i − θ_j) over the θ_j that have arrived by then.
 ///
-/// A worker waits only for its partners of the round, except those that are down. A worker that is back continues with
-/// its last weights, at the round after that of the furthest workers. The mean of all θ_i is evaluated.
+/// A worker waits only for those of its partners that are up. After an outage it continues with its last weights, one
+/// round after the most advanced worker. The mean of all θ_i is evaluated.
 class PartnerRounds final : public LocalRounds {
  public:
   explicit PartnerRounds(const Setting& setting);
@@ -108,8 +108,8 @@ void PartnerRounds::begin() {
   }
 }
 
-/// Returns the partners of a worker in a round. For pairs, all workers shuffle the same list, and neighbours in the
-/// list meet. Of an odd number, one worker stays alone.
+/// Returns the partners of a worker in a round. For random pairs, all workers shuffle the same list, and neighbours in
+/// the list become partners. With an odd number, one worker has none.
 std::vector<std::size_t> PartnerRounds::partners_of(std::size_t number, std::int64_t first) const {
   if (!pairs_) return {graph_[number].begin(), graph_[number].end()};
   std::vector<std::size_t> order(workers_.size());
@@ -136,7 +136,7 @@ bool PartnerRounds::over() const {
   return true;
 }
 
-/// Counts the rounds that all workers that are up have finished. Returns true if there is another one.
+/// Updates the number of rounds that every worker now up has finished. Returns true if the number has grown.
 bool PartnerRounds::is_round_over() {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t number = 0; number < workers_.size(); ++number) {
@@ -161,8 +161,8 @@ Task<> PartnerRounds::gather(std::size_t number, const std::vector<std::size_t>&
   }
 }
 
-/// Returns the worker's value minus its weighted differences from the partners' values that have arrived in this round.
-/// `sent`: the value as partners received it; `exact`: the value before encoding.
+/// Returns the worker's value after mixing with the partners' values that have arrived in this round. `sent`: the value
+/// as partners received it; `exact`: the value before encoding.
 Value PartnerRounds::mixed(std::size_t number, const std::vector<std::size_t>& partners, Rows& arrived,
                            const Value& sent, const Value& exact) const {
   const std::int64_t first = workers_[number].first;
@@ -178,7 +178,7 @@ Value PartnerRounds::mixed(std::size_t number, const std::vector<std::size_t>& p
   }
   std::vector<Value> values;
   std::vector<double> weights;
-  const bool loses = sent.key() != exact.key();  // then p_i keeps the part that partners do not receive
+  const bool loses = sent.key() != exact.key();  // the compression error, exact − sent, stays with the worker
   all[number] = {sent, loses ? rest - 1 : rest};
   if (loses) {
     values.push_back(exact);
@@ -226,7 +226,7 @@ void PartnerRounds::send(std::size_t number, const std::vector<std::size_t>& par
   }
 }
 
-/// Averages θ of the round's beginning with the neighbours' θ that have arrived, without waiting.
+/// Averages θ from the round's beginning with the neighbours' θ that have arrived, without waiting.
 Task<> PartnerRounds::mix_beginnings(std::size_t number, const std::vector<std::size_t>& partners, const Value& sent) {
   world::EventLoop& loop = setting().loop;
   const Sizing& sizing = setting().sizing;
@@ -259,7 +259,7 @@ Task<> PartnerRounds::worker(std::size_t number) {
       me.first = workers_[other].first;
       me.rounds = workers_[other].rounds;
     }
-    if (me.first < local().steps()) {  // some partners have left the worker out of that round
+    if (me.first < local().steps()) {  // skips the current round: some partners already train without this worker
       me.first += steps_of_round(me.first);
       ++me.rounds;
     }
@@ -291,7 +291,7 @@ Task<> PartnerRounds::worker(std::size_t number) {
       rows = {theta_of(me.outer)};
     }
     const Value proposal = rows[0];
-    // Losses of a compressor are not kept, because the next message has other weights.
+    // Drops the compression error, because the next message has other weights.
     for (std::size_t row = 0; row < rows.size() && !partners.empty(); ++row) {
       Value none;
       rows[row] = encoded(rows[row], none, number + row * workers_.size(), me.first);

@@ -16,16 +16,16 @@ namespace {
 
 /// Rounds without a server. A collective sums the workers' rows: an all-reduce, or an all-gather for encodings that do
 /// not add up. Every worker then takes the same outer step (DiLoCo as OpenDiLoCo and torchft run it). With a random
-/// subset (SPARTA; exo-explore/gym, 9fa323c, strategy/sparta.py) workers keep weights of their own. Their weights at
-/// the places drawn for the round become the mean. The mean of all workers is evaluated.
+/// subset (SPARTA; exo-explore/gym, 9fa323c, strategy/sparta.py) each worker keeps its own weights, and only the
+/// weights drawn for the round are replaced by their mean. The mean of all workers is evaluated.
 ///
-/// By region, the first worker of each region speaks for it. A reduction brings the region's mean to the speaker;
-/// speakers sum their rows as peers do, and broadcast the result. All workers continue together. Encodings and their
-/// memory are those of speakers.
+/// With to="region", the first worker of each region is its speaker. A reduce brings the region's mean to the speaker;
+/// speakers sum their rows as peers do, and broadcast the result. All workers continue together. Only speakers encode,
+/// and keep compression errors.
 ///
-/// The collective begins when all participants are there. If it fails, it begins anew after some seconds among the
-/// remaining participants, and the sum is divided by their number. A worker that is back gets θ and the state of the
-/// outer rule from the first worker that ends the present round. It takes part from the next round on.
+/// The collective begins when all participants are ready. If it fails, it is repeated after some seconds among the
+/// remaining participants, and the sum is divided by their number. After an outage, a worker gets θ and the outer
+/// rule's state from the first worker to end the current round. It takes part from the next round on.
 class PeerRounds final : public LocalRounds {
  public:
   explicit PeerRounds(const Setting& setting)
@@ -39,27 +39,28 @@ class PeerRounds final : public LocalRounds {
 
  private:
   static constexpr world::Channel kRound = "round";   ///< sums, notices about others, and θ for a worker that is back
-  static constexpr world::Channel kBack = "weights";  ///< notices about that θ, for its sender
+  static constexpr world::Channel kBack = "weights";  ///< to the sender of θ for a worker that is back: notices that
+                                                      ///< this message was lost
 
   struct Peer {
     Value own;     ///< weights and optimizer's state, as it has trained them
     Value memory;  ///< its compressor's memory
     Value row;     ///< row for the collective
     bool takes_part = false;
-    std::int64_t ready_for = -1;  ///< first step of the round that it has finished
+    std::int64_t ready_for = -1;  ///< first step of the round that the worker has finished
     double asked_at = 0;
   };
 
-  /// Workers of a region that take part in the present collectives; without regions, a single worker.
+  /// Workers of a region in the current collectives; without regions, a single worker.
   struct PeerGroup {
-    std::vector<std::size_t> members;  ///< workers; the first one speaks for all
+    std::vector<std::size_t> members;  ///< workers of the group; the first one is the speaker
     Value row, memory;
     double weight = 0;
   };
   enum class ExchangeStage : std::uint8_t { to_speakers, among_speakers, from_speakers, over };
   static constexpr std::int64_t kStages = 4;
   static ExchangeStage next_of(ExchangeStage stage) { return static_cast<ExchangeStage>(static_cast<int>(stage) + 1); }
-  /// Returns the number that messages of a stage have in the present attempt.
+  /// Returns the message number of a stage in the current attempt.
   std::int64_t number_of(ExchangeStage stage) const { return attempt_ * kStages + static_cast<std::int64_t>(stage); }
 
   static bool adds_up(const spec::CompressSpec& encoding) {
@@ -70,7 +71,7 @@ class PeerRounds final : public LocalRounds {
     return setting.parameters().contains(moments.name) ? setting.value(moments) : 0;
   }
   bool own_weights() const { return sends() == SentNumbers::subset; }
-  /// Returns whether moments 0 or 1 of Adam are averaged after the present round.
+  /// Returns whether Adam's moment 0 or 1 is averaged after the current round.
   bool is_due(std::size_t moment) const {
     return every_[moment] > 0 && (setting().log.updates + 1) % every_[moment] == 0;
   }
@@ -90,16 +91,17 @@ class PeerRounds final : public LocalRounds {
   void take_in(std::size_t number, const Value& before);
 
   bool adds_, is_ring_, by_region_;
-  std::array<std::int64_t, 2> every_;  ///< rounds between means of each moment; 0: never
+  std::array<std::int64_t, 2> every_;  ///< rounds between averages of each moment; 0: never
   std::vector<Peer> peers_;
-  Value outer_;               ///< θ and the rule's state, equal at all workers; with own weights, their mean
+  Value outer_;               ///< θ and the rule's state, equal at all workers; if workers keep their own weights, the
+                              ///< mean of these
   std::int64_t next_ = 0;     ///< first step of the present round
-  bool underway_ = false;     ///< from the collective's beginning until its first worker has taken the outer step
+  bool underway_ = false;     ///< true: from the collective's beginning until its first worker has taken the outer step
   std::int64_t attempt_ = 0;  ///< number of the last exchange
-  std::vector<std::size_t> members_;  ///< workers in the exchange under way, or in the last
+  std::vector<std::size_t> members_;  ///< workers in the current exchange, or in the last one
   std::vector<PeerGroup> groups_;     ///< groups of these workers by region; without regions, one per worker
   ExchangeStage stage_ = ExchangeStage::among_speakers;
-  std::size_t open_ = 0;  ///< number of the stage's collectives that have not ended
+  std::size_t open_ = 0;  ///< collectives of the stage that have not ended
   std::vector<std::size_t> joining_;
   Value mean_row_;                          ///< mean of the last round's rows
   std::array<Value, 2> mean_moments_ = {};  ///< mean of each moment; no value: not due
@@ -144,13 +146,13 @@ double PeerRounds::bytes() const {
   return setting().sizing.bytes_of(pieces, quantised_ring::encoding(groups_.size())) + moments;
 }
 
-/// Returns the group for which the worker speaks; nullptr if there is none.
+/// Returns the group whose speaker is this worker; nullptr if there is none.
 const PeerRounds::PeerGroup* PeerRounds::spoken_for(std::size_t number) const {
   const auto found = std::ranges::find(groups_, number, [](const PeerGroup& group) { return group.members.front(); });
   return found == groups_.end() ? nullptr : &*found;
 }
 
-/// Puts the result of the last round into the weights of a worker. `before`: θ before that round.
+/// Merges the result of the last round into a worker's weights. `before`: θ before that round.
 void PeerRounds::take_in(std::size_t number, const Value& before) {
   Peer& peer = peers_[number];
   History& history = learning().history();
@@ -203,7 +205,7 @@ void PeerRounds::begin_if_complete() {
   begin_stage(by_region_ ? ExchangeStage::to_speakers : ExchangeStage::among_speakers);
 }
 
-/// Puts the participants into groups, and encodes the rows that speakers of regions send.
+/// Groups the participants by region, and encodes the rows that the speakers send.
 void PeerRounds::make_groups() {
   std::map<std::size_t, std::vector<std::size_t>> by_region;
   for (const std::size_t number : members_) {
@@ -247,8 +249,8 @@ void PeerRounds::exchange(step::CollectiveKind kind, const std::vector<std::size
   setting().log.facts["collectives among participants"] += 1;
 }
 
-/// Begins the collectives of a stage; if the stage has none, those of the next stage that has any. After the last stage
-/// all workers continue.
+/// Begins the collectives of a stage; a stage without collectives is skipped. After the last stage all workers
+/// continue.
 void PeerRounds::begin_stage(ExchangeStage stage) {
   stage_ = stage;
   open_ = 0;
@@ -272,7 +274,7 @@ void PeerRounds::begin_stage(ExchangeStage stage) {
   }
 }
 
-/// Handles the end of a collective by region. Only the message to the collective's first node counts.
+/// Handles the end of a collective of a stage. Only the notice to the collective's first rank counts.
 void PeerRounds::heard(std::size_t number, const Parcel& parcel) {
   const bool among = parcel.number == number_of(ExchangeStage::among_speakers);
   if (among) setting().log.facts["bytes between regions"] += parcel.bytes;
@@ -280,7 +282,7 @@ void PeerRounds::heard(std::size_t number, const Parcel& parcel) {
   if (is_first && --open_ == 0) begin_stage(next_of(stage_));
 }
 
-/// Returns the work of a worker that speaks for a group in the exchange, even for itself alone.
+/// Returns the work of a speaker in the exchange; the group may be the worker alone.
 Work PeerRounds::exchange_work() const {
   const Sizing& sizing = setting().sizing;
   const std::size_t rows = groups_.size();
@@ -295,7 +297,7 @@ Work PeerRounds::exchange_work() const {
   return adds_ ? work : std::move(work) + mean_work(step::Role::workers, rows);
 }
 
-/// Ends the round, after the outer step of its first worker. Returns true if training is over.
+/// Ends the round. `first_one`: the first worker that finished its outer step. Returns true if training is over.
 bool PeerRounds::complete(std::size_t first_one) {
   world::EventLoop& loop = setting().loop;
   ProtocolLog& log = setting().log;
@@ -344,14 +346,14 @@ bool PeerRounds::complete(std::size_t first_one) {
   return false;
 }
 
-/// A worker that is back waits for weights. Without other participants it continues with its own last weights.
+/// After an outage, a worker waits for weights. Without other participants it continues with θ of the last round.
 Task<> PeerRounds::joins(std::size_t number) {
   world::EventLoop& loop = setting().loop;
   Peer& me = peers_[number];
   const auto takes_part = [&](std::size_t other) { return peers_[other].takes_part && loop.is_up(node_of(other)); };
   me.takes_part = false;
   me.own = local().with_state_of(theta_of(outer_), local().initial());
-  if (next_ == 0 && !underway_) {  // all workers have the initial weights
+  if (next_ == 0 && !underway_) {  // before the first round: all workers have the initial weights
     me.takes_part = true;
     co_return;
   }

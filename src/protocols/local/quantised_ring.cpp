@@ -7,7 +7,7 @@
 namespace dadsim::protocols::quantised_ring {
 namespace {
 
-/// Sends a chunk to the next peer.
+/// Replaces a chunk by what the next peer decodes of it.
 void quantise(std::span<float> chunk, const compress::Compressor& compressor) {
   const Eigen::Map<models::Matrix> numbers(chunk.data(), 1, static_cast<Eigen::Index>(chunk.size()));
   compress::Encoder encoder;

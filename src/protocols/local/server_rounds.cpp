@@ -9,19 +9,20 @@
 namespace dadsim::protocols {
 namespace {
 
-/// Rounds at a node that hears from all workers: an aggregator, or an object store. Workers train from a θ, send Δ_i,
-/// and get the θ of a later round. A round ends by `when`; Δ is the mean of the Δ_i that count in it,
-/// weighted by their samples, each scaled by its staleness.
+/// Rounds at an aggregator or an object store, which hears from all workers. Workers train from a θ, send Δ_i, and get
+/// the θ of a later round. The parameter `when` determines the end of a round. Δ is the mean of the round's Δ_i,
+/// weighted by samples, each scaled by its staleness.
 ///
 /// An aggregator takes the outer step and sends θ. A store computes nothing: each worker reads the other workers'
 /// objects of all rounds since its last θ, and takes the outer steps itself.
 ///
-/// With a barrier, a window or overlap, all workers take the same steps in a round. At their own pace each worker
-/// counts its own steps, until all together have taken those of the training. With overlap a worker holds two orders,
-/// and takes the steps of the second while its first Δ is under way. Every θ then lacks the Δ of one round.
+/// With a barrier, a window or overlap, all workers take the same steps in a round. At its own pace (quorum,
+/// asynchronous) each worker counts its own steps, until the workers together have taken the training's steps. With
+/// overlap a worker holds two orders: it computes the second while its first Δ is under way, so every θ lacks the Δ of
+/// one round.
 ///
-/// A round does not wait for a worker that goes down. A worker that is back takes part from the next round on, with a
-/// new optimizer. Lost messages are sent again.
+/// A round does not wait for a worker that goes down. After an outage a worker takes part from the next round on, with
+/// a new optimizer. Lost messages are sent again.
 class ServerRounds final : public LocalRounds {
  public:
   explicit ServerRounds(const Setting& setting)
@@ -42,7 +43,7 @@ class ServerRounds final : public LocalRounds {
     std::int64_t count = 0;    ///< number of steps
     std::int64_t version = 0;  ///< updates of the model before this θ
     double asked_at = 0;
-    std::size_t known = 0;  ///< rounds whose objects the worker had before (store)
+    std::size_t known = 0;  ///< number of rounds whose objects the worker had read before (store)
     Parcel parcel;          ///< message with θ
     Value difference;       ///< received Δ
   };
@@ -50,12 +51,12 @@ class ServerRounds final : public LocalRounds {
     Value own;            ///< weights and optimizer's state, as it has trained them
     Value memory;         ///< its compressor's memory
     Value theta;          ///< last θ that it received
-    double messages = 0;  ///< rows to decode before it continues, and outer steps to take (store)
+    double messages = 0;  ///< rows that the worker must decode before it continues (store)
     double outer_steps = 0;
     // The server's view.
     std::map<std::int64_t, Order> orders;  ///< orders by first step
-    std::int64_t next = 0;                 ///< next step of a worker at its own pace
-    std::size_t known = 0;                 ///< rounds whose objects it has (store)
+    std::int64_t next = 0;                 ///< next step of a worker that trains at its own pace
+    std::size_t known = 0;                 ///< number of rounds whose objects the worker has read (store)
   };
 
   static world::ParticipationClock::Rules rules_of(const Setting& setting) {
@@ -70,7 +71,7 @@ class ServerRounds final : public LocalRounds {
         return {};
     }
   }
-  /// Returns whether workers take their rounds at their own pace, so that answers may be stale.
+  /// Returns whether workers train at their own pace, so that their answers may be stale.
   bool at_own_pace() const { return when_ == When::quorum || when_ == When::asynchronous; }
 
   Task<> server();
@@ -112,8 +113,8 @@ void ServerRounds::begin() {
 
 // ---- orders ----
 
-/// Returns the steps of an order. At their own pace workers share the steps of all. Each has one shorter round where
-/// its own steps would have ended.
+/// Returns the number of steps of an order. Workers at their own pace share the steps of the whole training; each has
+/// one shorter round, which ends where its own share would.
 std::int64_t ServerRounds::steps_of_order(std::int64_t first) const {
   if (!at_own_pace()) return steps_of_round(first);
   const std::int64_t left = local().steps() * static_cast<std::int64_t>(workers_.size()) - given_out_;
@@ -139,7 +140,8 @@ std::size_t ServerRounds::answered() const {
   }));
 }
 
-/// Returns the bytes of the other workers' objects since the worker's last θ.
+/// Returns the bytes of the objects that other workers have stored since the worker's last θ, and counts these objects
+/// as read by the worker.
 double ServerRounds::bytes_of_objects(std::size_t number) {
   LocalWorker& worker = workers_[number];
   std::int64_t objects = 0;
@@ -179,7 +181,7 @@ void ServerRounds::order(std::size_t number, std::int64_t first) {
   ask(number, made);
 }
 
-/// Orders this round, and with overlap the next, from every worker that is up and has no such order.
+/// Sends orders for this round, and with overlap for the next, to every worker that is up and has no such order.
 void ServerRounds::order_round() {
   const bool overlaps = when_ == When::overlap;
   const std::int64_t second = next_ + steps_of_round(next_);
@@ -223,7 +225,7 @@ void ServerRounds::take(Parcel parcel) {
   if (parcel.gone) return left(worker);
   const auto found = worker.orders.find(parcel.number);
   if (found == worker.orders.end() || found->second.difference) return;
-  if (parcel.lost) {  // the lost message was the worker's θ
+  if (parcel.lost) {  // the lost message was a θ for the worker
     later_.add(setting().loop.now() + kRetrySeconds, {.number = parcel.number, .from = parcel.from});
   } else if (when_ == When::window && parcel.number != next_) {
     ++log.late;
@@ -324,7 +326,7 @@ Task<> ServerRounds::worker(std::size_t number) {
   own.messages = own.outer_steps = 0;
   for (;;) {
     Parcel parcel = co_await loop.receive(me, kTheta);
-    if (parcel.lost) {  // the worker's own message was lost
+    if (parcel.lost) {  // the worker's message to the server was lost
       co_await loop.sleep(me, kRetrySeconds);
       setting().send_again(me, setting().server, kDelta, std::move(parcel), kTheta);
       continue;
@@ -338,7 +340,7 @@ Task<> ServerRounds::worker(std::size_t number) {
     // Computing the difference reads two models and writes one.
     Work work = local().begin_training(number, first, count) + sizing.per_parameter(step::Role::workers, 1, 3) +
                 sizing.encode_by(encoding(), step::Role::workers) + merge_work();
-    if (own.outer_steps > 0) {  // includes reading the store's objects
+    if (own.outer_steps > 0) {  // adds the work to read the store's objects
       const auto rows = static_cast<std::size_t>(own.messages + own.outer_steps);
       work = std::move(work) + sizing.decode_by(encoding(), step::Role::workers, own.messages) +
              mean_work(step::Role::workers, rows) + repeated(outer_work(step::Role::workers), own.outer_steps);
@@ -348,7 +350,7 @@ Task<> ServerRounds::worker(std::size_t number) {
     const Value from = merged(own.own, own.theta, start);
     own.own = local().train(number, from, first, count);
     own.theta = start;
-    // With overlap θ lacks the Δ that the worker has sent last, so only its own steps are new.
+    // With overlap, the received θ lacks the worker's previous Δ, so the change is measured from the merged weights.
     const Value before = when_ == When::overlap ? learning().without_state(from) : start;
     Value moved = learning().difference(before, learning().without_state(own.own));
     Parcel answer{.values = {encoded(moved, own.memory, number, first)}, .bytes = row_bytes(), .number = first};

@@ -16,13 +16,13 @@
 namespace dadsim::protocols {
 namespace {
 
-/// Streaming DiLoCo, in the spirit of Douillard et al., arXiv 2501.18512: DiLoCo a part at a time. The model is divided
-/// into P fragments. Piece k of Learning::pieces() (a matrix with its biases; all the rest) belongs to fragment k mod
-/// P. After inner step t with t ≡ ⌊(p + 1) H / P⌋ mod H, each worker sends for fragment p
-///   Δ_p = θ_p (the last that it has got) − θ_{i,p}
-/// in four bits a number (compressor e3m0), and continues training. The server takes a step of the outer optimizer with
-/// the mean over workers, in fp32, and sends the new θ_p as plain numbers. A worker merges θ_p τ inner steps after it
-/// has sent Δ_p, and waits for a θ_p that has not arrived yet:
+/// Streaming DiLoCo, in the spirit of Douillard et al., arXiv 2501.18512: DiLoCo one fragment at a time. The model is
+/// divided into P fragments. Piece k of Learning::pieces() (a matrix with its biases, or all other parameters) belongs
+/// to fragment k mod P. After inner step t ≡ ⌊(p + 1) H / P⌋ mod H, each worker sends for fragment p
+///   Δ_p = θ_p (as last merged) − θ_{i,p}
+/// with four bits per number (compressor e3m0), or as `outer-gradients` says, and continues training. The server takes
+/// a step of the outer optimizer with the mean over workers, in fp32, and sends the new θ_p uncompressed. A worker
+/// merges θ_p τ inner steps after it has sent Δ_p; it waits if θ_p has not arrived yet:
 ///   θ_{i,p} ← α θ_{i,p} + (1 − α) θ_p
 /// Assumptions beyond the paper: the order of fragments and their offsets; the scale and rounding of e3m0; a server
 /// with plain numbers in place of an all-reduce. Every fragment is sent at the end of training, so no step is lost.
@@ -51,21 +51,22 @@ class StreamingDiLoCo final : public LocalRounds {
   struct StreamingWorkerState {
     bool started = false;
     world::Value own;                ///< weights and the optimizer's state
-    std::vector<world::Value> base;  ///< last θ_p that the worker has taken in, per fragment
+    std::vector<world::Value> base;  ///< last merged θ_p, per fragment
     std::vector<std::int64_t> have;  ///< synchronisation that made `base`, per fragment; −1: the beginning
-    std::map<std::size_t, std::pair<std::int64_t, world::Value>> arrived;  ///< last arrival, per fragment: number, θ_p
-    std::vector<world::Value> memory;                                      ///< losses of the compressor, per fragment
+    std::map<std::size_t, std::pair<std::int64_t, world::Value>> arrived;  ///< last arrived, not merged:
+                                                                           ///< synchronisation and θ_p, by fragment
+    std::vector<world::Value> memory;                                      ///< compression error, per fragment
     // The server's view.
     bool takes_part = false;
     std::int64_t since = -1;  ///< step after which the worker takes part
   };
-  /// A synchronisation. Its number is step × fragments + fragment.
+  /// A synchronisation of one fragment. Its number is step × fragments + fragment.
   struct Sync {
     std::vector<bool> awaited;
     std::vector<world::Value> differences;
   };
   struct DueFragment {
-    std::int64_t at = 0;  ///< step at which the fragment is taken in
+    std::int64_t at = 0;  ///< step after which the fragment is merged
     std::int64_t sync = 0;
   };
 
@@ -105,7 +106,7 @@ class StreamingDiLoCo final : public LocalRounds {
   std::vector<StreamingWorkerState> workers_;
   std::map<std::int64_t, Sync> open_;
   std::set<std::int64_t> done_;  ///< done synchronisations of the last two periods, and of the last step
-  std::int64_t last_step_ = 0;   ///< last step of which a worker has begun a synchronisation
+  std::int64_t last_step_ = 0;   ///< last step after which a worker has begun a synchronisation
   std::size_t done_at_end_ = 0;  ///< number of fragments synchronised in the last step
   SendLater later_;
 };
@@ -169,7 +170,7 @@ bool StreamingDiLoCo::is_sent(std::size_t fragment, std::int64_t step) const {
          (step % period == (static_cast<std::int64_t>(fragment) + 1) * period / count % period && step > 0);
 }
 
-/// Returns the next step after which a fragment is sent or taken in.
+/// Returns the next step after which a fragment is sent or merged.
 std::int64_t StreamingDiLoCo::next_stop(std::int64_t step, const std::deque<DueFragment>& open) const {
   for (std::int64_t next = step + 1; next < local().steps(); ++next) {
     if (!open.empty() && open.front().at <= next) return next;
@@ -245,7 +246,7 @@ void StreamingDiLoCo::send_fragment(std::size_t fragment, std::size_t to) {
   setting().loop.send(setting().server, node_of(to), kFragment, std::move(parcel), kOuter);
 }
 
-/// Lets a worker that is back join the others, from the first fragment that none of them has begun.
+/// Admits a worker after an outage. It takes part in the synchronisations after the last step for which one has begun.
 void StreamingDiLoCo::joins(std::size_t number) {
   StreamingWorkerState& worker = workers_[number];
   worker.takes_part = true;
@@ -307,7 +308,7 @@ std::optional<std::int64_t> StreamingDiLoCo::complete() const {
   return std::nullopt;
 }
 
-/// Completes a synchronisation, once all awaited workers have sent their part.
+/// Completes a synchronisation, once all awaited workers have sent their Δ_p.
 Task<> StreamingDiLoCo::finish(std::int64_t name) {
   Fragment& fragment = fragments_[fragment_of(name)];
   std::vector<Value> differences;
@@ -376,7 +377,7 @@ Task<> StreamingDiLoCo::server() {
   }
 }
 
-/// Asks for the weights of the server, and for the step of the other workers: a worker that is back has neither.
+/// Requests the server's weights, and the step that other workers have reached, after an outage.
 Task<> StreamingDiLoCo::ask_for_all(std::size_t number, std::int64_t& step) {
   world::EventLoop& loop = setting().loop;
   const Node me = node_of(number);
@@ -398,7 +399,7 @@ Task<> StreamingDiLoCo::ask_for_all(std::size_t number, std::int64_t& step) {
   }
 }
 
-/// Returns the work of sending after a step: computing differences and encoding them.
+/// Returns the work of sending fragments after a step: differences and their encoding.
 Work StreamingDiLoCo::sending_work(std::int64_t step) const {
   double share = 0;
   for (std::size_t p = 0; p < fragments_.size(); ++p) {
@@ -422,7 +423,7 @@ void StreamingDiLoCo::send_difference(std::size_t number, std::size_t p, std::in
   setting().loop.send(node_of(number), setting().server, kOuter, std::move(parcel), kFragment);
 }
 
-/// Handles arrived messages, and waits for the fragment of a synchronisation or for a later version of it.
+/// Handles arrived messages, and waits for the fragment of a synchronisation, or for a later version of that fragment.
 Task<> StreamingDiLoCo::hear(std::size_t number, std::int64_t name) {
   world::EventLoop& loop = setting().loop;
   const Node me = node_of(number);
@@ -433,7 +434,7 @@ Task<> StreamingDiLoCo::hear(std::size_t number, std::int64_t name) {
   };
   while (loop.waiting(me, kFragment) > 0 || !is_there()) {
     Parcel parcel = co_await loop.receive(me, kFragment);
-    if (parcel.lost) {  // the worker's own message was lost
+    if (parcel.lost) {  // the worker's message to the server was lost
       co_await loop.sleep(me, kRetrySeconds);
       setting().send_again(me, setting().server, kOuter, std::move(parcel), kFragment);
       continue;
@@ -478,7 +479,7 @@ Task<> StreamingDiLoCo::worker(std::size_t number) {
     co_await loop.compute(me, std::move(work));
     own.own = local().train(number, own.own, step, next - step);
     step = next;
-    // Takes in all fragments under way before the last parts are sent, because they would be counted twice.
+    // Before the last differences are sent, merges all fragments under way; otherwise their change would count twice.
     const bool last = step == local().steps();
     for (; !due.empty() && (last || due.front().at <= step); due.pop_front()) {
       co_await hear(number, due.front().sync);
@@ -495,7 +496,7 @@ Task<> StreamingDiLoCo::worker(std::size_t number) {
       owed = std::move(owed) + take_in(number, fragment_of(due.front().sync));
     }
   }
-  for (;;) {  // lost messages with the last parts are sent again
+  for (;;) {  // resends the last differences if they are lost
     Parcel parcel = co_await loop.receive(me, kFragment);
     if (!parcel.lost) continue;
     co_await loop.sleep(me, kRetrySeconds);

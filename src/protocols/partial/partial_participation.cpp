@@ -78,7 +78,7 @@ std::vector<std::vector<std::int32_t>> SharedStep::batches(const PartialSites& s
   return batch;
 }
 
-/// Returns the gradient, then the running statistics. Scalars: the slots in order, each with its length.
+/// Returns the gradient, then the running statistics. Scalars: for each slot in order, its length and values.
 Value SharedStep::gradient(const Value& weights, const PartialSites& sites) {
   std::string name = fmt::format("{} of step {} of {:d} by {}", algorithm_, sites.number, fmt::join(sites.there, ""),
                                  fmt::join(sites.weights, " "));
@@ -142,7 +142,7 @@ std::shared_ptr<const schedule::Schedule> SharedStep::schedule(const Value& weig
 
 namespace {
 
-/// Returns the run with the algorithm's own parameters. Parameters that the algorithm must not have get their defaults.
+/// Returns the run with the algorithm's own parameters; missing ones get their defaults.
 spec::RunSpec run_with_all(const spec::RunSpec& run, const std::string& algorithm) {
   spec::RunSpec own = run;
   for (const auto& [name, value] : default_parameters(algorithms::algorithm_registry().at(algorithm).parameters)) {
@@ -242,8 +242,8 @@ PartialParticipation::PartialStep& PartialParticipation::step(std::int64_t numbe
   return step;
 }
 
-/// Returns true if nothing is sent back after the sites' last messages (with rank 0, say, in the last layer): a notice
-/// then ends the step.
+/// Returns true if nothing is sent back after the sites' last messages (for example with rank 0 in the last layer). A
+/// notice must then end the step.
 bool PartialParticipation::ends_with_a_notice(const PartialStep& step) {
   const auto sends_last = [](const schedule::Schedule& schedule) {
     const auto last = std::ranges::find_if(schedule.tasks | std::views::reverse, [](const schedule::Task& task) {
@@ -254,8 +254,8 @@ bool PartialParticipation::ends_with_a_notice(const PartialStep& step) {
   return sends_last(*step.schedule) || (step.merged && sends_last(*step.merged));
 }
 
-/// Returns the bytes of the aggregator's message for a task. If sites in time have found nothing to send, waiting sites
-/// get a notice. 0: nothing is sent, and no site waits.
+/// Returns the bytes of the aggregator's message for a task. If the sites in time had nothing to send, waiting sites
+/// get a notice. Returns 0 if no site waits for a message.
 double PartialParticipation::handed_back(const PartialStep& step, std::size_t task) {
   const schedule::CollectiveTask* asked = collective_of(step.schedule->tasks[task]);
   if (asked == nullptr || asked->kind != step::CollectiveKind::broadcast) return 0;
@@ -339,7 +339,7 @@ Task<> PartialParticipation::gather(std::int64_t at, std::size_t task) {
   }
 }
 
-/// Computes the model after the step, and the rest of its work, once the sites in time are known.
+/// Closes the gathers: determines the sites in time, the model after the step, and the rest of the step's work.
 void PartialParticipation::merge(std::int64_t at) {
   PartialStep& now = steps_.at(at);
   ProtocolLog& log = setting_.log;
@@ -348,7 +348,7 @@ void PartialParticipation::merge(std::int64_t at) {
   now.closed = true;
   now.in_time = there;
   const std::vector<std::int64_t> rows = rows_of(at);
-  now.given_up = true;  // unless one of them has samples
+  now.given_up = true;  // until a site in time with samples is found
   for (std::size_t site = 0; site < setting_.sites; ++site) {
     if (there[site] && rows[site] > 0) now.given_up = false;
   }
@@ -390,8 +390,8 @@ void PartialParticipation::redistribute() {
   }
 }
 
-/// Waits until a site has the weights and is up. Sites that ask for the weights get them now, between two steps. All
-/// earlier news is taken in first, because it could declare such a site gone.
+/// Waits until a site has the weights and is up. Sites that ask for the weights get them now, between two steps.
+/// Handles earlier messages first, because they may report that an asking site went down.
 Task<> PartialParticipation::wait_for_sites() {
   world::EventLoop& loop = setting_.loop;
   for (;;) {
@@ -404,7 +404,8 @@ Task<> PartialParticipation::wait_for_sites() {
       answered_[site] = asking_[site];
       site_at_[site] = server_at_;
       Parcel weights{.bytes = setting_.sizing.plain_bytes(), .number = server_at_};
-      weights.values.push_back(models_.at(server_at_));  // distinguishes it from merged sites
+      // The values distinguish this message from those to merged sites.
+      weights.values.push_back(models_.at(server_at_));
       loop.send(setting_.server, node_of(site), kWeights, std::move(weights), kLost);
     }
     bool any = false;
@@ -428,8 +429,8 @@ Task<> PartialParticipation::server() {
   if (!std::exchange(server_began_, true)) {
     if (setting_.new_version(setting_.learning.without_state(models_.at(0)), 1)) co_return;
   } else {
-    // The aggregator lost the received messages, also requests for weights. Sites are notified that it is back, and ask
-    // again. Sites that went down meanwhile are known to be down.
+    // The aggregator has lost all received messages, including requests for weights. Sites get a notice that it is
+    // back, and ask again. Sites that have gone down are removed.
     pulls_.clear();
     for (std::size_t site = 0; site < setting_.sites; ++site) {
       if (member_[site] && !loop.is_up(node_of(site))) leave(site);
@@ -440,7 +441,7 @@ Task<> PartialParticipation::server() {
       found->second.in_time.assign(setting_.sites, false);
       models_[server_at_ + 1] = models_.at(server_at_);
       broadcast(kNotice, first_message(server_at_));
-      through(server_at_++);  // ends a step whose sites have all gone
+      through(server_at_++);  // ends the step here if all its sites have gone
       if (ended_) co_return;
     }
   }
@@ -486,7 +487,7 @@ Task<> PartialParticipation::server() {
     through(at);
     if (ended_) co_return;
   }
-  // The last steps end when the merged sites have applied them; a site that fails meanwhile is not waited for.
+  // The last steps end when the merged sites have applied them; sites that fail meanwhile are not awaited.
   for (;;) {
     const Parcel parcel = co_await loop.receive(me, kUp);
     take(parcel, server_at_);
@@ -504,7 +505,7 @@ void PartialParticipation::through(std::int64_t at) {
   bool all = true;
   bool merged = true;
   for (std::size_t site = 0; site < setting_.sites; ++site) {
-    // A site that has come back since begins with a later step.
+    // A site that came back meanwhile begins with a later step.
     if (!member_[site] || site_at_[site] > at || now.done[site]) continue;
     all = false;
     merged = merged && !now.in_time[site];
@@ -555,7 +556,7 @@ Task<> PartialParticipation::site(std::size_t number) {
     ++site_at_[number];
     through(at);
     if (ended_) co_return;
-    // A step that was under way when the site came back opens its barrier first.
+    // Waits for this step's barrier. The barrier of a step under way during the outage may open first.
     for (std::int64_t opened = at - 1; barrier_ && opened < at;) {
       const Parcel go = co_await loop.receive(me, kGo);
       opened = go.number;
@@ -563,7 +564,7 @@ Task<> PartialParticipation::site(std::size_t number) {
   }
 }
 
-/// A site's part of a step. Consecutive computations are one computation.
+/// Simulates a site's part of a step. Consecutive computations are merged into one.
 Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
   world::EventLoop& loop = setting_.loop;
   const Node me = node_of(number);
@@ -611,10 +612,11 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
       setting_.log.wasted_seconds += loop.now() - begin;
     }
     waited = true;
-    // Messages sent again may arrive after those of the next step.
+    // A message sent again may arrive after messages of the next step.
     std::set<std::int64_t>& here = here_[number];
     while (!here.contains(first + wait->collective)) {
-      if (here.contains(first)) break;  // the notice that the step is given up: the first task sends nothing
+      // A message for the first task, which sends nothing, is the notice that the step is given up.
+      if (here.contains(first)) break;
       const Parcel parcel = co_await loop.receive(me, kDown);
       if (parcel.number >= first) here.insert(parcel.number);
     }
@@ -628,10 +630,10 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
   std::erase_if(here_[number], [behind = first_message(at + 1)](std::int64_t one) { return one < behind; });
 }
 
-/// Runs next to the node's other work and resends lost messages. A site that went down gets no resent messages.
+/// Resends lost messages, concurrently with the node's other work. A site that went down gets none.
 Task<> PartialParticipation::send_again(Node me) {
   world::EventLoop& loop = setting_.loop;
-  double patience = 1;  // seconds
+  double patience = 1;  // seconds until the next attempt
   for (;;) {
     Parcel parcel = co_await loop.receive(me, kLost);
     const Node to = parcel.from;
@@ -642,7 +644,7 @@ Task<> PartialParticipation::send_again(Node me) {
     }
     const bool here = loop.is_up(to);
     patience = here ? 1 : patience;
-    // A site that has been away since then asks for the messages that it needs.
+    // A site that has been down since asks for the messages that it needs.
     if (!here || (to != setting_.server && !member_[static_cast<std::size_t>(to)])) continue;
     const world::Channel channel = to == setting_.server ? kUp : parcel.values.empty() ? kDown : kWeights;
     setting_.send_again(me, to, channel, std::move(parcel), kLost);
@@ -659,13 +661,13 @@ std::vector<spec::ParameterSpec> partial_parameters(const std::string& algorithm
       PartialParticipation::kBarrier,
   };
   for (const spec::ParameterSpec& own : algorithms::algorithm_registry().at(algorithm).parameters) {
-    // A step of some sites follows from its weights alone: there is no memory of others.
+    // Leaves out parameters of state kept between steps: a step depends on its weights and sites alone.
     if (own.name != "separate" && own.name != "memory" && own.name != "islands") parameters.push_back(own);
   }
   return parameters;
 }
 
-/// Returns the algorithm's own state; parameters that a run does not have take their defaults.
+/// Returns the algorithm's own state; parameters missing in a run have their defaults.
 std::function<estimate::AlgorithmState(const spec::ParameterValues&)> state_of(const std::string& algorithm) {
   return [algorithm](const spec::ParameterValues& given) {
     const MethodInfo& info = algorithms::algorithm_registry().at(algorithm);

@@ -16,11 +16,11 @@
 
 namespace dadsim::protocols {
 
-/// A step of a synchronous algorithm among some of the sites, as values of a History. Its learning is what the
-/// algorithm learns from these sites' batches; its work and messages are those that the algorithm records.
+/// A step of a synchronous algorithm with some of the sites, as values of a History. It computes the model that the
+/// algorithm learns from these sites' batches, and the work and messages that the algorithm records.
 class SharedStep {
  public:
-  /// `run` names the algorithm, by its name in the registry of synchronous ones, and has its parameters among its own.
+  /// `run` names a synchronous algorithm; its parameters include the algorithm's own.
   SharedStep(Learning& learning, const Sizing& sizing, const spec::RunSpec& run, std::string algorithm);
   ~SharedStep();
   SharedStep(const SharedStep&) = delete;
@@ -35,8 +35,8 @@ class SharedStep {
 
   /// Returns the weights, followed by the optimizer's state, after a step of these sites.
   world::Value after(const world::Value& weights_with_state, const PartialSites& sites);
-  /// Returns what that step computes and sends, through an aggregator. Sizes that depend on numbers are computed now.
-  /// Sites without samples have the messages of an empty batch.
+  /// Returns the schedule of that step through an aggregator: its work and messages. Sizes that depend on learned
+  /// numbers are resolved. Sites without samples send the messages of an empty batch.
   std::shared_ptr<const schedule::Schedule> schedule(const world::Value& weights_with_state, const PartialSites& sites);
 
  private:
@@ -55,23 +55,24 @@ class SharedStep {
   Pool<PartialStage> stages_;
 };
 
-/// A synchronous algorithm through an aggregator, as a World program: in every step some sites are asked, and the
-/// aggregator merges what has come from them before the deadline. What the participants compute and send, and in which
-/// order, is the recorded schedule of the algorithm's step. With all sites and no deadline it is the algorithm itself.
+/// A synchronous algorithm through an aggregator, as a World program. In every step the aggregator asks some sites, and
+/// merges the messages that arrive before the deadline. Participants compute and send in the order of the algorithm's
+/// recorded schedule. With all sites and no deadline the result equals the algorithm's own.
 ///
-/// A lost message is sent again, after a second at first and then after longer and longer times, at most an hour.
+/// A lost message is sent again after a second; while the aggregator is down, its messages wait at growing intervals of
+/// up to an hour.
 ///
-/// A late site still takes the result of the step, and skips its messages of steps that are over. A site that goes down
-/// is missing from then on. Once it is up it fetches the weights, and takes part from the next step. A step is given
-/// up, and no site applies anything, if the aggregator goes down or no site in time has samples.
+/// A late site still receives the step's result, and skips its own messages for steps that are over. A site that goes
+/// down leaves the run; once up, it requests the weights and takes part from the next step. A step is given up, and no
+/// site applies it, if the aggregator goes down or no site in time has samples.
 ///
-/// A new model exists once the merged sites have applied the step; with a barrier, once all sites have.
+/// A new model is available once the merged sites have applied the step; with a barrier, once all sites have.
 ///
-/// Weights of the sites' parts (N_s rows of ΣN, π_s the probability that site s takes part; where a run says what sites
-/// are worth, N_s stands for its rows times the factor of algorithms::site_factors):
-///   present:   N_s ÷ Σ_P N over those that are there: the mean gradient of their samples
-///   unbiased:  N_s ÷ (ΣN π_s): its expectation is the gradient of all samples (Horvitz and Thompson, JASA 47, 1952).
-///              π_s is the share of sites that are asked, times how often this site has been in time so far.
+/// Weights of the sites' gradients. N_s is the number of rows of site s (times algorithms::site_factors if the run sets
+/// weights of sites), P the set of sites in time, and π_s the probability that site s takes part:
+///   present:   N_s ÷ Σ_P N: the sum is the mean gradient over the samples of P
+///   unbiased:  N_s ÷ (ΣN π_s): the expected sum is the gradient of all samples (Horvitz and Thompson, JASA 47, 1952).
+///              π_s is the share of sites that are asked, times the share of steps in which this site was in time.
 class PartialParticipation final : public Protocol {
  public:
   static constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "1",
@@ -96,14 +97,14 @@ class PartialParticipation final : public Protocol {
       "statistics";  ///< statistics of a step, or a request for weights, to the aggregator
   static constexpr world::Channel kDown = "merged";
   static constexpr world::Channel kWeights = "weights";
-  static constexpr world::Channel kLost = "lost";  ///< news of messages that did not arrive
+  static constexpr world::Channel kLost = "lost";  ///< notices of lost messages
   static constexpr world::Channel kGo = "go";      ///< notices that the barrier is open
   static constexpr std::int64_t kPull = -1;        ///< number of a site's first request for weights; later requests
                                                    ///< have lower numbers
-  /// Distance between the first message numbers of two steps, whose schedules may have different numbers of tasks.
+  /// Distance between the first message numbers of consecutive steps; larger than the number of tasks in any schedule.
   static constexpr std::int64_t kMostTasks = 1 << 20;
   static std::int64_t first_message(std::int64_t at) { return at * kMostTasks; }
-  /// Returns the number of the notice that a step is over, if its schedule has no message for that.
+  /// Returns the number of the notice that ends a step whose schedule has no last message to the sites.
   static std::int64_t over_message(std::int64_t at) { return first_message(at + 1) - 1; }
   static constexpr double kNotice = 64;  ///< bytes of a message without numbers (assumed)
 
@@ -114,9 +115,9 @@ class PartialParticipation final : public Protocol {
     SchedulePtr merged;         ///< schedule of the sites in time; null: not known yet
     std::vector<bool> in_time;  ///< true: the site is in time, per site; once known
     std::vector<bool> done;     ///< true: the site has finished the step, per site
-    bool closed = false;        ///< messages that arrive now are not merged
+    bool closed = false;        ///< true: messages that arrive now are not merged
     bool given_up = false;
-    bool distributed = false;                          ///< the aggregator has done its part
+    bool distributed = false;                          ///< true: the aggregator has finished the step
     std::map<std::size_t, std::vector<bool>> arrived;  ///< true: the message has arrived, per gather and site
   };
 
