@@ -9,8 +9,8 @@ namespace dadsim::models {
 template <class T>
 void activate(spec::Activation activation, MatrixOf<T>& z);
 
-/// Multiplies Δ ← Δ ⊙ φ'(Z), computed from the output A = φ(Z) alone: ReLU 1[a>0], tanh 1−a², sigmoid a(1−a), identity
-/// 1. Throws std::logic_error for GELU, whose derivative needs Z, and for shapes that differ.
+/// Multiplies Δ ← Δ ⊙ φ'(Z), with φ' computed from the output A = φ(Z): ReLU 1[a>0], tanh 1−a², sigmoid a(1−a),
+/// identity 1. Throws std::logic_error for GELU, whose derivative needs Z, and for shapes that differ.
 template <class T>
 void multiply_derivative_from_output(spec::Activation activation, const MatrixOf<T>& output, MatrixOf<T>& delta);
 
@@ -27,7 +27,7 @@ void multiply_derivative_from_output_block(spec::Activation activation, ConstBlo
 template <class T>
 void multiply_derivative_block(spec::Activation activation, ConstBlockOf<T> pre_activation, MutableBlockOf<T> delta);
 
-/// Returns whether φ' follows from φ(Z).
+/// Returns whether φ'(Z) can be computed from φ(Z).
 bool derivative_from_output(spec::Activation activation);
 
 }  // namespace dadsim::models

@@ -39,7 +39,7 @@ OptimizerInfo adam_info() {
           // w, g, m, v read; w, m, v written
           [](const spec::OptimizerSpec&) { return 7.0; },
           [](const spec::OptimizerSpec& spec) {
-            // m: 3, v: 4, step: root, scale, + ε, rate, ÷, −.
+            // Operations: m 3, v 4; step: root, scale, + ε, rate, ÷, −.
             const double decay = spec.weight_decay == 0 ? 0 : (spec.kind == spec::OptimizerSpec::Kind::adamw ? 1 : 2);
             return 13 + decay;
           }};

@@ -14,9 +14,8 @@ namespace {
 
 using Eigen::Index;
 
-/// An increasing piecewise linear function. Beyond its ends it continues with the slopes of its outermost pieces,
-/// limited to 1: nearly equal quantiles, as of a pixel that is 0 in most pictures, have a huge slope that is invalid
-/// outside them.
+/// An increasing piecewise linear function. Outside its knots it continues with the slope of the outermost piece, at
+/// most 1. The limit is for nearly equal quantiles (a pixel that is 0 in most pictures), whose slope would be huge.
 class QuantileMap {
  public:
   QuantileMap(const Eigen::Ref<const Matrix>& from, const Eigen::Ref<const Matrix>& to, Index unit) {
@@ -64,7 +63,7 @@ void sort_numbers(std::vector<float>& numbers) {
   std::array<std::array<std::size_t, 1U << kDigit>, kDigits> counts{};
   const auto digit = [](std::uint32_t key, unsigned i) { return (key >> (i * kDigit)) & ((1U << kDigit) - 1); };
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    // Keys in the order of the numbers: the more negative, the smaller.
+    // Keys sort like the numbers: more negative numbers have smaller keys.
     const auto bits = std::bit_cast<std::uint32_t>(numbers[i]);
     keys[i] = (bits & kSign) != 0 ? ~bits : bits | kSign;
     for (unsigned d = 0; d < kDigits; ++d) ++counts[d][digit(keys[i], d)];

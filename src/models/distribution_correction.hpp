@@ -9,11 +9,11 @@
 #include "models/network.hpp"
 
 // Maps the values of a shifted test batch to the distribution of the training data, unit by unit, without training. In
-// the spirit of Distribution Mismatch Correction (Fuchs, Knoll & Pernkopf, arXiv 2110.01955), of which only the
-// abstract could be read: "adapts the activation distribution so that its Wasserstein distance to that of training is
-// smallest". Assumptions: K quantiles represent a distribution, and the places of correction. In one dimension the map
-// between distributions with the least movement is the monotone rearrangement Q_source(F_test(z)) (Villani, Topics in
-// Optimal Transportation, 2003, section 2.2).
+// the spirit of Distribution Mismatch Correction (Fuchs, Knoll & Pernkopf, arXiv 2110.01955); only its abstract could
+// be read: "adapts the activation distribution so that its Wasserstein distance to that of training is smallest".
+// Assumptions: K quantiles represent a distribution; the layers that are corrected. In one dimension, the transport map
+// with the least cost is the monotone rearrangement Q_source(F_test(z)) (Villani, Topics in Optimal Transportation,
+// 2003, section 2.2).
 
 namespace dadsim::models {
 
@@ -26,16 +26,17 @@ struct UnitQuantiles {
 /// (Hazen). Throws std::logic_error without rows or with fewer than two quantiles.
 UnitQuantiles quantiles_of(const Eigen::Ref<const Matrix>& rows, std::int64_t count);
 
-/// Returns the mean of the quantiles of several sites: the barycentre of their distributions in Wasserstein's distance
-/// of order 2, in one dimension (Agueh & Carlier, SIAM J. Math. Anal. 43, 2011). A sum over sites, so that one
-/// all-reduce computes it.
+/// Returns the mean of the quantiles of several sites: in one dimension the barycentre of their distributions in
+/// Wasserstein's distance of order 2 (Agueh & Carlier, SIAM J. Math. Anal. 43, 2011). The mean is a sum over sites,
+/// which one all-reduce computes.
 UnitQuantiles barycentre(std::span<const UnitQuantiles> sites);
 
-/// Applies z ← Q_source(F_test(z)) to every column of `rows`, linear between quantiles, and beyond the outermost ones
-/// with the slope there, at most 1. Equal quantiles of `test` map to the mean of those of `source`.
+/// Applies z ← Q_source(F_test(z)) to every column of `rows`. The map is linear between quantiles, and continues
+/// outside with the outermost slope, at most 1. Equal quantiles of `test` map to the mean of their counterparts in
+/// `source`.
 void correct(const UnitQuantiles& source, const UnitQuantiles& test, MutableRowsOf<float> rows);
 
-/// Quantiles of the training data inside a network, kept with the model.
+/// Quantiles of the training data at inputs and inside a network, stored with the model.
 struct SourceQuantiles {
   UnitQuantiles inputs;              ///< quantiles of each feature
   std::vector<UnitQuantiles> norms;  ///< quantiles of each channel that a batch norm reads, over samples and positions
@@ -47,16 +48,16 @@ SourceQuantiles source_quantiles(const Network& network, const Matrix& features,
 
 /// Correction of a test batch.
 enum class Correction : std::uint8_t {
-  source,            ///< none: running statistics of training
+  source,            ///< none: batch norms use the running statistics of training
   batch_statistics,  ///< batch norms use the batch's own statistics (test-time normalisation, Nado et al., arXiv
                      ///< 2006.10963)
-  norms,             ///< quantiles of the inputs of batch norms, from the first norm to the last
-  inputs,            ///< quantiles of the features
+  norms,             ///< corrects the inputs of batch norms, from the first norm to the last
+  inputs,            ///< corrects the features
   inputs_and_norms,
 };
 
-/// Returns the quality for test samples that arrive `batch` at a time, in their order; the remainder joins the last
-/// batch. If other operations read the same value as a batch norm, they read the corrected value too.
+/// Returns the quality for test samples that arrive in batches of `batch`, in their order; a remainder joins the last
+/// batch. Other operations that read a batch norm's input also read the corrected value.
 Quality evaluate_corrected(const Network& network, const Samples& samples, std::int64_t batch, Correction correction,
                            const SourceQuantiles& source);
 

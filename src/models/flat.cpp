@@ -6,7 +6,7 @@
 namespace dadsim::models {
 namespace {
 
-/// Calls `body(numbers, count)` for every contiguous range of learned numbers, in their order.
+/// Calls `body(numbers, count)` for every contiguous range of parameters, in their order.
 template <class Parameters, class Body>
 void for_stretches(Parameters& parameters, const Body& body) {
   for (auto& matrix : parameters.matrices) {

@@ -17,9 +17,9 @@ class GradientMoments {
  public:
   explicit GradientMoments(const Network& network);
 
-  /// Begins a step with this gradient; it does not count for frozen matrices.
+  /// Begins a step with this gradient. The step does not count for frozen matrices.
   void begin_step(const Gradient& gradient);
-  /// Correction of matrix l's moments: 1 − β₁ᵗ and 1 − β₂ᵗ. For l after the last matrix, of all vectors.
+  /// Bias correction of the moments of matrix l, 1 − β₁ᵗ and 1 − β₂ᵗ; for l after the last matrix, of all vectors.
   struct MomentCorrection {
     double first, second;
   };
@@ -30,7 +30,7 @@ class GradientMoments {
   Eigen::ArrayXf& second(std::size_t l) { return second_[l]; }  ///< v, shaped like zeros_like_parameters()
 
   std::vector<float> state() const;  ///< t (exact up to 2²⁴), m, v
-  /// Throws std::logic_error for the state of another network.
+  /// Restores a state(). Throws std::logic_error for the state of another network.
   void set_state(std::span<const float> numbers);
 
  private:
@@ -47,8 +47,8 @@ class MomentsOptimizer : public Optimizer {
   void set_state(std::span<const float> numbers) override { moments_.set_state(numbers); }
 
  protected:
-  /// Returns the numbers of a step of matrix l, or of all vectors for l after the last matrix: η/(1 − β₁ᵗ) is the rate,
-  /// 1/√(1 − β₂ᵗ) the scale.
+  /// Returns the constants of a step of matrix l, or of all vectors for l after the last matrix. The rate is η/(1 −
+  /// β₁ᵗ), the scale 1/√(1 − β₂ᵗ).
   AdamStep adam_step(std::size_t l, double learning_rate) const;
 
   spec::OptimizerSpec spec_;

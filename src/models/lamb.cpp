@@ -36,7 +36,7 @@ OptimizerInfo lamb_info() {
           // w, g, m, v read, m, v and u written; then, with the norms, w and u read and w written
           [](const spec::OptimizerSpec&) { return 10.0; },
           [](const spec::OptimizerSpec& spec) {
-            // m: 3, v: 4, u: two scales, root, + ε, ÷; two norms of 2 each; rate, −.
+            // Operations: m 3, v 4; u: two scales, root, + ε, ÷; two norms of 2 each; rate, −.
             return spec.weight_decay == 0 ? 18.0 : 20.0;
           }};
 }

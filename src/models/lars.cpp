@@ -18,7 +18,7 @@ class Lars final : public VelocityOptimizer {
     for_parameter_tensors(network, gradient, [&](std::size_t l, Eigen::Index offset, auto w, auto g) {
       const double weights = norm_of(w);
       const double gradients = norm_of(g);
-      // The paper's trust coefficient is part of the ratio, which is 1 if there is nothing to compare.
+      // Multiplies the ratio by the paper's trust coefficient; the product is 1 if one of the norms is 0.
       const double ratio = weights > 0 && gradients > 0
                                ? spec_.trust * trust_ratio(weights, gradients + spec_.weight_decay * weights)
                                : 1.0;

@@ -31,13 +31,13 @@ LogProbabilities log_softmax(const Matrix& logits) {
   return result;
 }
 
-/// Returns a log-probability (at most 0) as a number that grows as it falls: the bits of nonnegative doubles are in the
-/// order of their values.
+/// Returns a log-probability (at most 0) as an integer that grows as the probability falls. Bits of nonnegative doubles
+/// sort like their values.
 std::uint64_t depth_of(double log_probability) { return std::bit_cast<std::uint64_t>(0.0 - log_probability); }
 
-/// The depths of a class's positives (at least one), in buckets of equal width, about as many as positives: those above
-/// or at a score are counted without full sorting. Bits are nearly logarithms, so that certain and hopeless predictions
-/// alike spread over many buckets.
+/// Depths of a class's positives (at least one), in about as many buckets of equal width. The positives above or at a
+/// score are counted without sorting them all. The bits grow like logarithms, so depths near 0 and very large ones
+/// spread over many buckets.
 class Positives {
  public:
   explicit Positives(const std::vector<std::uint64_t>& depths)
@@ -55,8 +55,7 @@ class Positives {
     }
   }
 
-  /// Returns 2 × the number of positives with a higher score than `depth` stands for, plus the number with the same
-  /// score.
+  /// Returns 2 × the number of positives with a smaller depth (a higher score), plus the number with the same depth.
   std::uint64_t halves_above(std::uint64_t depth) const {
     if (depth < least_) return 0;
     if (depth > most_) return 2 * depths_.size();
@@ -75,19 +74,21 @@ class Positives {
   }
 
  private:
-  static constexpr std::ptrdiff_t kFew = 16;  ///< entries of a bucket that are scanned instead of searched
+  static constexpr std::ptrdiff_t kFew = 16;  ///< largest number of entries of a bucket that are scanned instead of
+                                              ///< searched
 
   std::size_t bucket_of(std::uint64_t depth) const { return static_cast<std::size_t>((depth - least_) >> shift_); }
 
   std::uint64_t least_, most_;
   int shift_ = 0;
   std::vector<std::uint64_t> depths_;  ///< depths grouped by bucket
-  std::vector<std::uint32_t> begins_;  ///< begins of the buckets, and the end
+  std::vector<std::uint32_t> begins_;  ///< index in `depths_` of each bucket's first entry, then the end
 };
 
-/// Returns the area under the ROC curve of one class against the rest: the share of pairs of a positive and a negative
-/// in which the positive has the higher score, equal scores counting one half (the U of Mann & Whitney 1947 ÷ P·N;
-/// exact). NaN without positives or negatives. The positives of all classes together are as many as the samples.
+/// Returns the area under the ROC curve of one class against all others: the share of (positive, negative) pairs in
+/// which the positive has the higher score; ties count one half (the U of Mann & Whitney 1947 ÷ P·N; exact). Returns
+/// NaN without positives or negatives. The cost over all classes is near-linear: all positives together are as many as
+/// the samples.
 double auc_of_class(const LogProbabilities& scores, const std::vector<std::int32_t>& labels, std::int32_t of_class) {
   std::vector<std::uint64_t> depths;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -104,7 +105,8 @@ double auc_of_class(const LogProbabilities& scores, const std::vector<std::int32
   return 0.5 * static_cast<double>(halves) / (count * (static_cast<double>(labels.size()) - count));
 }
 
-/// Returns the mean over the classes that have both positives and negatives.
+/// Returns the mean area under the ROC curve over the classes that have both positives and negatives; NaN if there is
+/// none.
 double macro_auc(const LogProbabilities& scores, const std::vector<std::int32_t>& labels) {
   std::vector<double> areas(static_cast<std::size_t>(scores.cols()));
   parallel_for(areas.size(),
@@ -137,7 +139,7 @@ Quality evaluate_logits(const Matrix& logits, const std::vector<std::int32_t>& l
     }
     loss -= scores(row, labels[i]);
     if (!logits.row(row).allFinite()) {
-      finite = false;  // no valid prediction: counts as wrong
+      finite = false;  // a prediction that is not finite counts as wrong
       continue;
     }
     Eigen::Index best = 0;
@@ -159,7 +161,7 @@ Quality evaluate(const Network& network, const Samples& samples) {
   const spec::SampleShape out = network.output_shape();
   if (out.positions() != samples.labels_per_sample) throw std::logic_error("evaluate: one label per position");
   Matrix logits(samples.size() * out.positions(), out.channels);
-  // Blocks of samples whose values fill a few megabytes.
+  // Evaluates in blocks of samples whose values fill a few megabytes.
   double floats = 1;
   for (const spec::LayerShape& layer : network.shape().layers) {
     floats += layer.outputs_per_sample + static_cast<double>(layer.rows_per_sample * layer.in);

@@ -63,8 +63,8 @@ namespace {
 /// Muon (Jordan et al., 2024; KellerJordan/Muon). Hidden matrices W (spec::DeltaRelations::hidden_matrix):
 ///   m ← μ m + (1 − μ) g,   u = μ m + (1 − μ) g with Nesterov, else m          (m starts at 0)
 ///   W ← (1 − η λ) W − η · scale(W) · orthogonalised(u)
-/// A gradient that is a direction takes the place of the orthogonal step. All other parameters take AdamW with the
-/// learning rate adam_rate, by the same schedule.
+/// A gradient that is already an orthogonal step (Dion) replaces orthogonalised(u). All other parameters are updated by
+/// AdamW with the learning rate adam_rate, on the same schedule.
 class Muon final : public MomentsOptimizer {
  public:
   Muon(const spec::OptimizerSpec& spec, const Network& network)

@@ -39,7 +39,7 @@ T cross_entropy(RowsOf<T> logits, std::span<const std::int32_t> labels, T total_
     for (std::size_t row = begin; row < end; ++row) {
       const std::int32_t label = labels[row];
       if (label < 0 || label >= classes) throw std::logic_error("loss: a label is not one of the classes");
-      // log Σ exp(z) = m + log Σ exp(z − m): nothing overflows.
+      // Uses log Σ exp(z) = m + log Σ exp(z − m), which cannot overflow.
       const auto z = logits.row(static_cast<Index>(row)).array();
       const T largest = z.maxCoeff();
       auto p = gradient.row(static_cast<Index>(row)).array();
@@ -49,7 +49,7 @@ T cross_entropy(RowsOf<T> logits, std::span<const std::int32_t> labels, T total_
       p *= T(1) / (total * total_rows);
       p(label) -= on_label;
       if (label_smoothing > T(0)) {
-        // Targets add up to 1: smoothing costs ε (z_label − mean of z) more.
+        // Targets add up to 1, so smoothing adds ε (z_label − mean of z) to the loss.
         own += label_smoothing * ((z(label) - largest) - (z - largest).mean());
         p -= on_each;
       }
@@ -72,7 +72,7 @@ template double cross_entropy(RowsOf<double>, std::span<const std::int32_t>, dou
 
 using Eigen::Index;
 
-/// Turns layers into operations.
+/// Translates the layers of a model into operations.
 template <class T>
 class ProgramOf {
  public:
@@ -82,10 +82,10 @@ class ProgramOf {
     OperationPointer<T> operation;
     std::size_t in = 0;
     std::optional<std::size_t> second;
-    std::optional<spec::Activation> dense;  ///< φ of a dense layer; none: another layer
+    std::optional<spec::Activation> dense;  ///< φ of the last layer if it is dense; otherwise none
   };
 
-  /// Appends layers after value `value` of shape `shape`; both then describe the result.
+  /// Appends the operations of layers after value `value` of shape `shape`; updates both to describe the result.
   void append(const std::vector<spec::LayerSpec>& layers, std::size_t& value, spec::SampleShape& shape) {
     for (const spec::LayerSpec& layer : layers) {
       std::visit([&](const auto& spec) { add(spec, value, shape); }, layer.what);
@@ -171,7 +171,7 @@ NetworkOf<T>::NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& 
   auto steps = program.take();
 
   node_of_matrix_.resize(parameters_.matrices.size());
-  std::vector<bool> learned{false};  // true: an operation before the value learns, per value
+  std::vector<bool> learned{false};  // true: an operation before the value has parameters, per value
   for (const auto& step : steps) {
     NetworkNode node{step.operation, step.in, step.second};
     node.needs_in = learned[step.in];
@@ -182,7 +182,7 @@ NetworkOf<T>::NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& 
     }
     nodes_.push_back(std::move(node));
   }
-  // The last reader of a value comes first in the backward pass and sets its value_gradient; the others add to it.
+  // The last reader of a value comes first in the backward pass and sets its value_gradient; other readers add theirs.
   std::vector<bool> read(nodes_.size() + 1, false);
   for (std::size_t n = nodes_.size(); n-- > 0;) {
     NetworkNode& node = nodes_[n];
@@ -205,7 +205,7 @@ NetworkOf<T>::NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& 
     const bool dense = steps[below].dense && steps[above].dense;
     const bool direct = above > below && nodes_[above].in == below + 1 && readers[below + 1] == 1;
     if (!dense || !direct) continue;
-    // Both must have the same rows: one per position, or all positions together.
+    // Both matrices must have the same rows: one per position, or one per sample.
     const Index rows_below = nodes_[below].operation->out().size() / layer(l).out();
     const Index rows_above = nodes_[above].operation->in().size() / layer(l + 1).in();
     if (rows_below == rows_above) chained_[l] = steps[below].dense;
@@ -276,7 +276,7 @@ template <class T>
 void NetworkOf<T>::backward_until_matrix(std::size_t end, TapeOf<T>& tape) const {
   for (std::size_t n = end; n-- > 0;) {
     const OperationOf<T>& operation = *nodes_[n].operation;
-    // A value without a learning operation before it needs no value_gradient and gets none.
+    // Skips values without an operation with parameters before them, which need no value_gradient.
     if (!nodes_[n].needs_in && !nodes_[n].needs_second && !operation.learns()) continue;
     operation.backward(flow(n, tape));
     if (operation.matrices() > 0 && !layer(operation.first_matrix()).embedding) {
@@ -303,7 +303,7 @@ void NetworkOf<T>::backpropagate(std::size_t l, TapeOf<T>& tape) const {
   }
   const std::size_t node = node_of_matrix_[l];
   const OperationOf<T>& operation = *nodes_[node].operation;
-  if (layer(l).embedding || l > operation.first_matrix()) return;  // another matrix of the same operation comes next
+  if (layer(l).embedding || l > operation.first_matrix()) return;  // an operation backpropagates at its first matrix
   if (tape.reached != l) throw std::logic_error("propagate: matrices in falling order");
   backpropagate_node(node, tape);
   backward_until_matrix(node, tape);
@@ -313,7 +313,7 @@ template <class T>
 RowsOf<T> NetworkOf<T>::input(std::size_t l, const TapeOf<T>& tape) const {
   const std::size_t node = node_of_matrix_.at(l);
   const OperationOf<T>& operation = *nodes_[node].operation;
-  // Operations only read the tape here.
+  // Threads may share the tape, which operations only read here.
   return operation.rows(l - operation.first_matrix(), flow(node, const_cast<TapeOf<T>&>(tape)));
 }
 

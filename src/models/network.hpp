@@ -25,7 +25,7 @@ struct LayerGradientOf {
 };
 using LayerGradient = LayerGradientOf<float>;
 
-/// dLoss/d of all learned parameters, laid out as ParametersOf.
+/// dLoss/d of all parameters, laid out as ParametersOf.
 template <class T>
 struct GradientOf {
   std::vector<LayerGradientOf<T>> matrices;
@@ -33,24 +33,24 @@ struct GradientOf {
 };
 using Gradient = GradientOf<float>;
 
-/// Results of the passes over a batch. The matrices are kept between batches and reallocated only if their size
-/// changes.
+/// Values and gradients of the passes over a batch. Matrices are kept between batches, and reallocated only if their
+/// size changes.
 template <class T>
 struct TapeOf {
   std::vector<MatrixOf<T>> values;            ///< samples × size: the inputs, and each operation's output
   std::vector<MatrixOf<T>> value_gradients;   ///< dLoss/dvalues; for an operation with matrices its Δ, once computed
-  std::vector<ScratchOf<T>> scratch;          ///< memory of each operation
+  std::vector<ScratchOf<T>> scratch;          ///< values that each operation keeps for its backward pass
   std::vector<VectorOf<T>> vector_gradients;  ///< gradients of ParametersOf::vectors, one per vector
   Pass pass;
-  std::size_t reached = 0;  ///< lowest matrix whose Δ is computed
+  std::size_t reached = 0;  ///< lowest matrix whose Δ has been computed
 
   MatrixOf<T>& inputs() { return values.front(); }
   const MatrixOf<T>& logits() const { return values.back(); }
 };
 using Tape = TapeOf<float>;
 
-/// A network: a sequence of operations, in which sums may read earlier values. Softmax cross-entropy follows the last
-/// one. Matrices are numbered from 0 in the order of the forward pass; those of embeddings are tables.
+/// A network: a sequence of operations; a sum may also read an earlier value. Softmax cross-entropy follows the last
+/// operation. Matrices are numbered from 0 in the order of the forward pass, including the tables of embeddings.
 ///
 /// EXAMPLE: the gradient of a batch
 ///     network.forward(inputs, pass, tape);
@@ -85,7 +85,7 @@ class NetworkOf {
   /// together.
   bool has_batch_statistics() const { return !parameters_.averages.empty(); }
 
-  /// Returns φ of matrix l if Δ_l follows from Δ_{l+1} alone, Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ', with the same rows in both.
+  /// Returns φ of layer l if Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ', with the same rows in both; otherwise nothing.
   std::optional<spec::Activation> chained(std::size_t l) const { return chained_[l]; }
 
   /// Fills the tape from the inputs (samples × values of a sample). Inputs already in tape.inputs() are not copied.
@@ -100,16 +100,16 @@ class NetworkOf {
   };
   std::vector<BatchNormInput> batch_norms() const;
 
-  /// Computes the softmax cross-entropy of the logits, and starts the backward pass: afterwards the Δ of the last
-  /// matrix is available. One label per position of the output. Returns the summed loss ÷ total_rows; value_gradients
-  /// are scaled alike: with total_rows = labels of all sites together, the Δ of each site carry the weight N_s ÷ ΣN.
-  /// `weights`, if not empty, has a factor per label on its part of the loss; `label_smoothing`: see network.cpp.
-  /// Throws std::logic_error for labels that do not fit the logits.
+  /// Computes the softmax cross-entropy of the logits, with one label per position of the output, and the Δ of the last
+  /// matrix. Returns the summed loss ÷ total_rows; gradients are scaled alike. With total_rows = labels of all sites
+  /// together, the Δ of each site carry the weight N_s ÷ ΣN. `weights`, if not empty, has a factor per label on its
+  /// part of the loss; `label_smoothing`: see network.cpp. Throws std::logic_error for labels that do not fit the
+  /// logits.
   T loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape, std::span<const T> weights = {},
          T label_smoothing = 0) const;
 
-  /// Continues from matrix l, whose Δ is available, to the Δ of matrix l − 1, or to the end. Call it in descending
-  /// order, including tables (for which it does nothing).
+  /// Backpropagates from matrix l, whose Δ is available, to the Δ of matrix l − 1, or to the inputs. Must be called in
+  /// descending order, including tables (for which it does nothing).
   void backpropagate(std::size_t l, TapeOf<T>& tape) const;
 
   /// Returns A or Δ of matrix l: rows ordered by sample and position, rows_per_sample of them per sample. Not for
@@ -117,12 +117,12 @@ class NetworkOf {
   RowsOf<T> input(std::size_t l, const TapeOf<T>& tape) const;
   RowsOf<T> delta(std::size_t l, const TapeOf<T>& tape) const;
 
-  /// Puts the Δ of matrix l (rows × out) onto the tape, if the backward pass does not compute it.
+  /// Sets the Δ of matrix l (rows × out) on the tape, for callers that compute it themselves.
   void set_delta(std::size_t l, const MatrixOf<T>& delta, TapeOf<T>& tape) const;
 
-  /// Computes the forward derivative of values `from` + 1 … `to` (indices into TapeOf::values) along a direction, on a
-  /// tape with a forward pass; the tangent of value `from` is zero. Throws std::logic_error if an operation reads a
-  /// value before `from`, or has no forward derivative.
+  /// Computes the forward derivative (JVP) of values `from` + 1 … `to` (indices into TapeOf::values) along a direction,
+  /// on a tape with a forward pass. The tangent of value `from` is zero. Throws std::logic_error if an operation reads
+  /// a value before `from`, or has no forward derivative.
   void differentiate(std::size_t from, std::size_t to, const DirectionOf<T>& direction, const TapeOf<T>& tape,
                      std::vector<MatrixOf<T>>& tangents) const;
   /// Returns the index into TapeOf::values of the input of matrix l, or of its operation's output.
@@ -132,24 +132,24 @@ class NetworkOf {
   spec::SampleShape value_shape(std::size_t value) const {
     return value == 0 ? sample_ : nodes_[value - 1].operation->out();
   }
-  /// Returns whether everything after a value depends on the samples through that value alone.
+  /// Returns whether all later values depend on the samples through this value alone.
   bool separates(std::size_t value) const;
-  /// Returns whether pre-activations of matrix l with output 0 pass nothing on.
+  /// Returns whether the gradient of matrix l's pre-activations is zero wherever the output is 0 (ReLU).
   bool gates(std::size_t l) const { return nodes_[node_of_matrix_.at(l)].operation->gates(); }
 
-  /// Computes the gradient of matrix l over all samples, equal to weight_gradient(delta(l), input(l)) up to rounding;
-  /// it need not gather A and Δ as rows first. Not for tables.
+  /// Computes the gradient of matrix l over all samples: weight_gradient(delta(l), input(l)) up to rounding, without
+  /// necessarily gathering A and Δ as rows. Not for tables.
   void weight_gradient(std::size_t l, const TapeOf<T>& tape, LayerGradientOf<T>& gradient) const;
 
-  /// Adds the gradient of table l over the given samples to `sum` (entries × width). Call it after the whole backward
-  /// pass.
+  /// Adds the gradient of table l over the given samples to `sum` (entries × width). The caller must complete the
+  /// backward pass first.
   void add_embedding_gradient(std::size_t l, const TapeOf<T>& tape, Eigen::Index first_sample, Eigen::Index samples,
                               MatrixOf<T>& sum) const;
   /// Returns, for all samples, the symbols read from a table (one column), or the gradients of the rows read.
   RowsOf<T> embedding_symbols(std::size_t l, const TapeOf<T>& tape) const;
   RowsOf<T> embedding_deltas(std::size_t l, const TapeOf<T>& tape) const;
 
-  /// Updates the running statistics with those of a training pass.
+  /// Updates the running statistics from a training pass.
   void update_running_statistics(const TapeOf<T>& tape);
 
  private:
@@ -159,11 +159,11 @@ class NetworkOf {
     std::optional<std::size_t> second;            ///< second input of a sum
     bool add_in = false, add_second = false;      ///< true: a later operation has already written a value_gradient
                                                   ///< there
-    bool needs_in = false, needs_second = false;  ///< true: an operation before the value learns
+    bool needs_in = false, needs_second = false;  ///< true: an operation before the value has parameters
   };
 
   FlowOf<T> flow(std::size_t node, TapeOf<T>& tape) const;
-  /// Goes backwards through the operations before `end`, up to one with a matrix.
+  /// Runs the backward pass of operations before `end`, down to one with a matrix.
   void backward_until_matrix(std::size_t end, TapeOf<T>& tape) const;
   void backpropagate_node(std::size_t node, TapeOf<T>& tape) const;
 
@@ -184,8 +184,8 @@ template <class T>
 MatrixOf<T> forward_rows(const WeightsOf<T>& weights, spec::Activation activation, ConstBlockOf<T> rows,
                          MatrixOf<T>* pre_activation);
 
-/// Computes G = Δᵀ A for the given rows; bias gradient = column sums of Δ if `with_bias`. Keeps the memory of
-/// `gradient` if its size fits.
+/// Computes G = Δᵀ A for the given rows, and with `with_bias` the bias gradient (column sums of Δ). Reuses the memory
+/// of `gradient` if its size fits.
 template <class T>
 void weight_gradient(ConstBlockOf<T> delta, ConstBlockOf<T> input, bool with_bias, LayerGradientOf<T>& gradient);
 template <class T>

@@ -20,7 +20,8 @@ template <class T>
 struct WeightsOf {
   MatrixOf<T> weight;      ///< weights, out × in
   VectorOf<T> bias;        ///< biases, out; or empty
-  bool embedding = false;  ///< rows are looked up, not multiplied: an embedding's entries × width
+  bool embedding = false;  ///< true: an embedding table of entries × width, whose rows are looked up instead of
+                           ///< multiplied
 
   Eigen::Index in() const { return weight.cols(); }
   Eigen::Index out() const { return weight.rows(); }
@@ -31,28 +32,29 @@ struct WeightsOf {
 template <class T>
 struct ParametersOf {
   std::vector<WeightsOf<T>> matrices;  ///< matrices in the order of the forward pass
-  std::vector<VectorOf<T>> vectors;    ///< parameters without outer product: gains and shifts of norms, positions …
-  std::vector<VectorOf<double>> averages;  ///< running statistics of batch norms: tracked, not learned
+  std::vector<VectorOf<T>> vectors;    ///< parameters whose gradient is no outer product: gains and shifts of norms,
+                                       ///< positions …
+  std::vector<VectorOf<double>> averages;  ///< running statistics of batch norms, which have no gradient
 };
 
 /// Settings of a pass.
 struct Pass {
   bool training = false;  ///< true: dropout drops values, and batch norms use the statistics of each site's samples
-  /// First sample of each site, and the end of the last one; empty: all belong to one site.
+  /// First sample of each site, and the end of the last one; empty: all samples belong to one site.
   std::span<const Eigen::Index> sites = {};
   std::uint64_t seed = 0;  ///< seed of dropout's masks, together with the step
   std::uint32_t step = 0;
 };
 
-/// State that an operation keeps from its forward pass for its backward pass.
+/// Values that an operation keeps from its forward pass for its backward pass.
 template <class T>
 struct ScratchOf {
   std::vector<MatrixOf<T>> matrices;
   std::vector<std::int32_t> indices;
 };
 
-/// Arguments of an operation. Values are samples × SampleShape::size(): a sample's positions are contiguous, so that
-/// the same memory is (samples × positions) rows of channels.
+/// Arguments of an operation. Values are samples × SampleShape::size(). Positions of a sample are contiguous, so the
+/// same memory is a matrix of (samples × positions) rows × channels.
 template <class T>
 struct FlowOf {
   const ParametersOf<T>& parameters;
@@ -62,18 +64,19 @@ struct FlowOf {
   MatrixOf<T>& output;
   MatrixOf<T>& value_gradient;  ///< dLoss/doutput in the backward pass; an operation may change it in place (into Δ)
   ScratchOf<T>& scratch;
-  std::vector<VectorOf<T>>& vector_gradients;  ///< dLoss/dvectors, summed over all samples; as parameters.vectors
+  std::vector<VectorOf<T>>& vector_gradients;  ///< dLoss/dvectors, summed over all samples; laid out as
+                                               ///< parameters.vectors
 
   Eigen::Index samples() const { return input.rows(); }
 };
 
-/// Rows of channels in memory owned elsewhere.
+/// View of rows of channels; does not own their memory.
 template <class T>
 using RowsOf = Eigen::Map<const MatrixOf<T>>;
 template <class T>
 using MutableRowsOf = Eigen::Map<MatrixOf<T>>;
 
-/// Returns values as rows of `columns` numbers.
+/// Returns values as a view with rows of `columns` numbers.
 template <class T>
 RowsOf<T> as_rows(const MatrixOf<T>& values, Eigen::Index columns) {
   return {values.data(), values.size() / columns, columns};
@@ -83,17 +86,17 @@ MutableRowsOf<T> as_rows(MatrixOf<T>& values, Eigen::Index columns) {
   return {values.data(), values.size() / columns, columns};
 }
 
-/// A direction along which a network is differentiated; it perturbs pre-activations.
+/// A direction of a forward derivative (JVP): it perturbs the pre-activations of matrices.
 template <class T>
 struct DirectionOf {
-  /// Adds to Ż of matrix l (rows × out) the direction's own part, in addition to the tangent of its input: u for
-  /// perturbed pre-activations, A Vᵀ for perturbed weights; `rows` is A.
+  /// Adds the direction's perturbation to Ż of matrix l (rows × out): u for perturbed pre-activations, A Vᵀ for
+  /// perturbed weights; `rows` is A. The tangent of the matrix's input is added elsewhere.
   std::function<void(std::size_t l, const RowsOf<T>& rows, MutableRowsOf<T>& tangent)> add;
-  /// Number of equal groups of channels; the tangent of one group does not pass into another.
+  /// Number of equal groups of channels; tangents do not mix between groups.
   Eigen::Index groups = 1;
 };
 
-/// Arguments of an operation's forward derivative along a direction, after its forward pass.
+/// Arguments of an operation's forward derivative along a direction. The forward pass must come first.
 template <class T>
 struct TangentFlowOf {
   const FlowOf<T>& flow;
@@ -103,14 +106,14 @@ struct TangentFlowOf {
   const DirectionOf<T>& direction;
 };
 
-/// One operation of a network: y = f(x), without a state of its own (weights are in ParametersOf, values for the
-/// backward pass in ScratchOf), so that one operation serves any number of passes at once.
+/// One operation of a network: y = f(x). Weights are in ParametersOf, and values for the backward pass in ScratchOf:
+/// the operation has no state, and several passes may use it at once.
 ///
-/// The backward pass calls, from the last operation to the first, backward() and then backpropagate(). If the operation
-/// has matrices, the algorithms take their rows (A and Δ) between the two calls. Rows are ordered by sample and, within
-/// one, by position, in A as in Δ, so that dLoss/dW = Δᵀ A.
+/// The backward pass calls backward() and then backpropagate(), from the last operation to the first. Between the two
+/// calls, algorithms read the rows A and Δ of its matrices. Rows of both are ordered by sample and then by position, so
+/// that dLoss/dW = Δᵀ A.
 ///
-/// *Ensures* the same bits for any number of threads; a sample's values depend on the samples of its site alone.
+/// *Ensures* the same bits for any number of threads. A sample's values depend on samples of the same site alone.
 template <class T>
 class OperationOf {
  public:
@@ -121,34 +124,34 @@ class OperationOf {
 
   /// Computes flow.output (samples × out().size()).
   virtual void forward(const FlowOf<T>& flow) const = 0;
-  /// Computes from flow.value_gradient the Δ of its matrices and the gradients of its vectors (assigned, not added).
+  /// Computes from flow.value_gradient the Δ of its matrices and the gradients of its vectors, which are overwritten.
   virtual void backward(const FlowOf<T>& flow) const = 0;
-  /// Writes dLoss/dx of the first input (or of `second`) to `value_gradient` (samples × in().size()); adds it if `add`.
+  /// Computes dLoss/dx of the first input (or of `second`) into `value_gradient` (samples × in().size()), or adds it
+  /// there if `add`.
   virtual void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const = 0;
   virtual void backpropagate_second(const FlowOf<T>&, MatrixOf<T>&, bool) const {}
 
   /// Returns whether the operation has a forward derivative.
   virtual bool has_tangent() const { return false; }
-  /// Computes ẏ = (∂f/∂x) ẋ + the direction's part; only if has_tangent().
+  /// Computes ẏ = (∂f/∂x) ẋ + the direction's perturbation; only if has_tangent().
   virtual void differentiate(const TangentFlowOf<T>&) const {
     throw std::logic_error("the operation has no forward derivative");
   }
-  /// Returns whether its activation passes pre-activations either unchanged or not at all (ReLU): those with y = 0 pass
-  /// nothing on.
+  /// Returns whether the activation has slope 1 or 0 (ReLU), so that gradients are zero wherever y = 0.
   virtual bool gates() const { return false; }
 
-  /// Returns the first of the `matrices()` matrices that it owns in ParametersOf::matrices.
+  /// Returns the index of its first matrix in ParametersOf::matrices; it owns `matrices()` of them.
   std::size_t first_matrix() const { return first_matrix_; }
   std::size_t matrices() const { return matrices_; }
-  /// Returns whether it has parameters of its own.
+  /// Returns whether the operation has parameters.
   bool learns() const { return matrices_ > 0 || vectors_; }
-  /// Returns A of its k-th matrix. May be formed only on request: weight_gradient() need not use it.
+  /// Returns A of the operation's k-th matrix. The rows may be formed only now: weight_gradient() need not use them.
   virtual RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const { return as_rows(flow.input, in_.channels); }
-  /// Returns Δ of its k-th matrix, after backward().
+  /// Returns Δ of the operation's k-th matrix, after backward().
   virtual RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const {
     return as_rows(std::as_const(flow.value_gradient), out_.channels);
   }
-  /// Computes Δᵀ A of its k-th matrix over all samples into `gradient` (out × in), after backward().
+  /// Computes Δᵀ A of the operation's k-th matrix over all samples into `gradient` (out × in), after backward().
   virtual void weight_gradient(std::size_t k, const FlowOf<T>& flow, MatrixOf<T>& gradient) const {
     const RowsOf<T> delta = deltas(k, flow);
     const RowsOf<T> input = rows(k, flow);
@@ -156,9 +159,9 @@ class OperationOf {
     multiply_by_rows<T>(delta, input, gradient);
   }
 
-  /// Updates the running statistics with those of a training pass.
+  /// Updates the running statistics from a training pass.
   virtual void update_running_statistics(const FlowOf<T>&, ParametersOf<T>&) const {}
-  /// Returns whether it normalises by such statistics.
+  /// Returns whether the operation has running statistics.
   virtual bool is_batch_norm() const { return false; }
 
  protected:

@@ -47,15 +47,15 @@ double norm_of(const Gradient& gradient) {
 
 namespace {
 
-/// Gives an optimizer gradients of norm at most `largest`: if ‖g‖ > largest, g ← g · largest ÷ ‖g‖ (arXiv 1211.5063,
-/// algorithm 1; the norm covers all parameters together, as in PyTorch's clip_grad_norm_; directions count
-/// as nothing and keep their length).
+/// Clips gradients before an optimizer gets them: if ‖g‖ > largest, g ← g · largest ÷ ‖g‖ (arXiv 1211.5063, algorithm
+/// 1). The norm covers all parameters together, as in PyTorch's clip_grad_norm_; orthogonal steps are neither counted
+/// nor scaled.
 class Clipped final : public Optimizer {
  public:
   Clipped(std::unique_ptr<Optimizer> inner, double largest) : inner_(std::move(inner)), largest_(largest) {}
   void update(Network& network, const Gradient& gradient, double learning_rate) override {
     const double norm = norm_of(gradient);
-    // A NaN norm is passed on unchanged, so that learning diverges as without a limit.
+    // A NaN norm leaves gradients unchanged, so that learning diverges visibly, as without clipping.
     if (!(norm > largest_) || !std::isfinite(norm)) {
       inner_->update(network, gradient, learning_rate);
       return;

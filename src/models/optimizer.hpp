@@ -28,15 +28,15 @@ double learning_rate(const spec::OptimizerSpec& optimizer, const spec::ScheduleS
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  /// Applies weights ← weights − …; each implementation gives its formula (sgd.cpp, adam.cpp, lamb.cpp, lars.cpp,
-  /// muon.cpp), after clipping. Weight decay shrinks biases too, as PyTorch's optimizers do by default. The same
-  /// bits for any number of threads. A matrix with an empty gradient stays unchanged, and so does its state. Throws
+  /// Applies one step to the weights, after clipping; each implementation gives its formula (sgd.cpp, adam.cpp,
+  /// lamb.cpp, lars.cpp, muon.cpp). Weight decay shrinks biases too, as PyTorch's optimizers do by default. The bits
+  /// are the same for any number of threads. A matrix with an empty gradient keeps its weights and state. Throws
   /// std::logic_error if the gradient does not have the network's shape.
   virtual void update(Network& network, const Gradient& gradient, double learning_rate) = 0;
 
   /// Returns the state kept between steps, as one row of numbers.
   virtual std::vector<float> state() const = 0;
-  /// Restores a state() of such an optimizer. Throws std::logic_error for a wrong number of numbers.
+  /// Restores the state() of an optimizer of the same kind. Throws std::logic_error for a wrong count of numbers.
   virtual void set_state(std::span<const float> numbers) = 0;
 };
 

@@ -23,7 +23,7 @@ inline std::vector<Eigen::ArrayXf> zeros_like_parameters(const Network& network)
   return state;
 }
 
-/// Converts state to one row of numbers, and back. Throws std::logic_error for a wrong number of them.
+/// Converts state to one row of numbers, and back. Throws std::logic_error for a wrong count of numbers.
 inline void append_state(const std::vector<Eigen::ArrayXf>& state, std::vector<float>& numbers) {
   for (const Eigen::ArrayXf& one : state) numbers.insert(numbers.end(), one.data(), one.data() + one.size());
 }
@@ -37,7 +37,7 @@ inline std::span<const float> take_state(std::span<const float> numbers, std::ve
   return numbers;
 }
 
-/// An optimizer that keeps a velocity per parameter, or nothing without momentum.
+/// An optimizer that keeps a velocity per parameter if it has momentum, and otherwise no state.
 class VelocityOptimizer : public Optimizer {
  public:
   VelocityOptimizer(const spec::OptimizerSpec& spec, const Network& network) : spec_(spec) {
@@ -60,16 +60,17 @@ class VelocityOptimizer : public Optimizer {
 /// Returns whether a matrix has no gradient: it stays unchanged, with its state and its biases.
 inline bool is_frozen(const LayerGradient& gradient) { return gradient.weight.size() == 0; }
 
-/// Returns the norm of a row of numbers, summed in one order.
+/// Returns the norm of a row of numbers, summed in a fixed order.
 template <class Array>
 double norm_of(const Array& numbers) {
   return std::sqrt(numbers.template cast<double>().square().sum());
 }
 
-/// Returns ‖w‖ ÷ ‖u‖, by which layerwise optimizers scale a step u; 1 if one of them is 0.
+/// Returns ‖w‖ ÷ ‖u‖, the factor of layerwise optimizers on a step u; 1 if one of the norms is 0.
 inline double trust_ratio(double weights, double step) { return weights > 0 && step > 0 ? weights / step : 1.0; }
 
-/// Calls `body` for blocks of at most `most` numbers; shared by for_parameter_blocks() and for_parameter_tensors().
+/// Calls `body` for blocks of at most `most` weights of a matrix, and for each whole bias vector and vector; shared by
+/// for_parameter_blocks() and for_parameter_tensors().
 template <class Body>
 void for_parameters_in(std::size_t most, Network& network, const Gradient& gradient, const Body& body) {
   using Map = Eigen::Map<Eigen::ArrayXf>;
@@ -108,16 +109,17 @@ void for_parameters_in(std::size_t most, Network& network, const Gradient& gradi
   }
 }
 
-/// Calls `body(i, offset, parameters, gradient)` for blocks of all parameters, possibly in parallel; the two maps have
-/// one length, `i` and `offset` give the block's position in the state. Throws std::logic_error if the gradient does
-/// not have the network's shape.
+/// Calls `body(i, offset, parameters, gradient)` for blocks of all parameters, possibly in parallel. Both arrays have
+/// the same length; `i` and `offset` give the block's position in the state. Throws std::logic_error if the gradient
+/// does not have the network's shape.
 template <class Body>
 void for_parameter_blocks(Network& network, const Gradient& gradient, const Body& body) {
-  constexpr std::size_t kBlock = 16384;  // four arrays of that size stay in a core's second-level cache
+  // Numbers per block: four arrays of this size fit in a core's second-level cache.
+  constexpr std::size_t kBlock = 16384;
   for_parameters_in(kBlock, network, gradient, body);
 }
 
-/// Does the same for whole matrices, whole bias vectors and whole vectors.
+/// Calls `body` like for_parameter_blocks(), with one block per matrix, bias vector or vector.
 template <class Body>
 void for_parameter_tensors(Network& network, const Gradient& gradient, const Body& body) {
   for_parameters_in(std::numeric_limits<std::size_t>::max(), network, gradient, body);

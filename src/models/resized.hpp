@@ -4,8 +4,8 @@
 
 namespace dadsim::models {
 
-/// Does values.resize(rows, columns) for memory of a thread, which outlives a failing loop. Eigen frees the old memory
-/// before it allocates the new one, and frees it again with the object if the allocation failed.
+/// Resizes memory that a thread keeps, safely if the allocation fails. Eigen frees the old memory before it allocates,
+/// and would free it again with the object.
 template <class T>
 void resize_kept(MatrixOf<T>& values, Eigen::Index rows, Eigen::Index columns) {
   if (values.size() != rows * columns) values.resize(0, 0);

@@ -28,7 +28,7 @@ class Sgd final : public VelocityOptimizer {
       }
       auto v = velocity_[l].segment(offset, w.size());
       if (spec_.nesterov) {
-        // g + μ v = g + μ (μ v_old + g): the velocity first, then the gradient again.
+        // g + μ v = g + μ (μ v_old + g): updates the velocity, then adds the gradient again.
         v = momentum * v + (g + decay * w);
         w -= rate * ((g + decay * w) + momentum * v);
       } else {

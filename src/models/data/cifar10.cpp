@@ -13,14 +13,15 @@ namespace {
 constexpr std::int64_t kPlane = std::int64_t{32} * 32;
 constexpr std::int64_t kRecord = 1 + 3 * kPlane;
 constexpr std::int64_t kClasses = 10;
-constexpr std::int64_t kMaxImages = 1'000'000;  // most images per file; the data set has 60,000 in six files
+constexpr std::int64_t kMaxImages = 1'000'000;  // largest number of images per file; the data set has 60,000 in six
+                                                // files
 constexpr std::size_t kMaxErrors = 20;
 const char* const kCifarForm =
     "use the binary version of CIFAR-10: records of 1 + 3072 bytes, a label from 0 to 9 before each image";
 
 using Record = std::array<unsigned char, kRecord>;
 
-/// Calls `image(record)` for each image, or for none after the first error. Returns the number of images.
+/// Calls `image(record)` for each image before the first error. Returns the number of images.
 template <class Image>
 std::int64_t for_each_image(SourceBytes& bytes, Image&& image) {
   if (!bytes.compressed() && bytes.stored() % kRecord != 0) {

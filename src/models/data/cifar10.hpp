@@ -17,7 +17,7 @@ inline constexpr spec::SampleShape kCifar10Shape{32, 32, 3};
 void read_cifar10(SourceBytes& bytes, std::int64_t most, std::vector<float>& features,
                   std::vector<std::int32_t>& labels);
 
-/// Returns the number of images, after the same checks.
+/// Returns the number of images in a file, after the checks of read_cifar10().
 std::int64_t inspect_cifar10(SourceBytes& bytes);
 
 spec::DataFacts inspect_cifar10(const spec::Cifar10Source& source);

@@ -19,7 +19,7 @@ Corrupter::Corrupter(Corruption kind, std::int64_t severity, const spec::SampleS
       shape_(shape),
       picture_(is_picture(shape)),
       seed_(seed),
-      // Sites beyond 2²⁸ would share random numbers; no scenario has as many.
+      // Site numbers from 2²⁸ on would reuse random numbers; no scenario has that many sites.
       stream_(site * 16 + static_cast<std::uint32_t>(kind)) {
   if (severity < 1 || severity > spec::kMaxSeverity) throw std::logic_error("a severity is 1 to 5");
   if (kind == Corruption::none) return;
@@ -43,7 +43,7 @@ Corrupter::Corrupter(Corruption kind, std::int64_t severity, const spec::SampleS
 
 void Corrupter::operator()(std::uint32_t sample, std::span<float> values) const {
   const auto used = values.first(static_cast<std::size_t>(used_values(shape_, values.data())));
-  // Step 0 is used for the site itself.
+  // Numbers drawn per site use step 0.
   RandomStream random(seed_, Purpose::drift, stream_, sample + 1);
   switch (kind_) {
     case Corruption::none:
@@ -107,7 +107,7 @@ void Corrupter::zigzag(RandomStream& random, std::span<float> values) const {
   const double amplitude = height * uniform(random, 0.15, 0.3);
   const double phase = uniform(random, 0, 2);
   for (std::int64_t column = 0; column < shape_.width; ++column) {
-    // A triangle wave of period 2, whose slope is the line's.
+    // A triangle wave of period 2 sets the line's slope.
     const double along = phase + kTurns * (static_cast<double>(column) + 0.5) / static_cast<double>(shape_.width);
     const double wave = 2 * std::abs(std::fmod(along, 2) - 1) - 1;
     const double at = middle + amplitude * wave;
@@ -166,7 +166,7 @@ void Corrupter::glass(RandomStream& random, std::span<float> values) const {
   blur(0.4, values);
 }
 
-/// Blurs rows, then columns; outside values equal the border.
+/// Blurs along rows, then along columns; pixels outside repeat the border.
 void Corrupter::blur(double deviation, std::span<float> values) const {
   const auto reach = static_cast<std::int64_t>(std::ceil(3 * deviation));
   std::vector<double> kernel;

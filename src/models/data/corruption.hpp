@@ -34,7 +34,7 @@ namespace dadsim::models {
 /// Zeros after the end of a sequence stay zero. Several threads may call it.
 class Corrupter {
  public:
-  /// Throws InputError for symbols, and for a picture corruption of samples that are no pictures.
+  /// Throws InputError for samples of symbols, and for a picture corruption of samples that are not pictures.
   Corrupter(spec::Corruption kind, std::int64_t severity, const spec::SampleShape& shape, std::uint64_t seed,
             std::uint32_t site);
   /// `sample`: number of the sample, which selects its noise; `values`: shape.size() numbers.
@@ -56,10 +56,10 @@ class Corrupter {
   bool picture_;
   std::uint64_t seed_;
   std::uint32_t stream_;                ///< stream number of the random numbers
-  std::vector<float> gains_, offsets_;  ///< gain and offset of each value
+  std::vector<float> gains_, offsets_;  ///< gain and offset per value
 };
 
-/// Returns whether samples extend in both directions, like pictures.
+/// Returns whether samples have both height and width above 1, like pictures.
 inline bool is_picture(const spec::SampleShape& shape) { return shape.height > 1 && shape.width > 1; }
 
 }  // namespace dadsim::models

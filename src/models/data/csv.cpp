@@ -54,7 +54,7 @@ std::vector<CsvPlace> places(std::int64_t rows, std::int64_t rows_to_test, std::
 struct TakenRow {
   const CsvPlace& place;
   const std::vector<std::string>& fields;
-  const std::vector<std::ptrdiff_t>& column_of;  ///< see columns_of_fields
+  const std::vector<std::ptrdiff_t>& column_of;  ///< column of each field, see columns_of_fields()
   char separator;
   std::size_t table;
 };
@@ -78,7 +78,7 @@ void for_each_row(const CsvTables& tables, const std::vector<std::int64_t>& rows
   }
 }
 
-/// Returns names with their indices, for look-up.
+/// Returns names with their indices, sorted by name.
 std::vector<std::pair<std::string, std::int32_t>> numbered(const std::vector<std::string>& names) {
   std::vector<std::pair<std::string, std::int32_t>> numbers;
   numbers.reserve(names.size());
@@ -130,7 +130,7 @@ Dataset dataset_of(const CsvTables& tables, std::int64_t train, std::int64_t tes
   const bool own_test = !tables.test.empty();
   const std::int64_t rows = rows_to_train(tables, table);
   const std::string& first_name = tables.train.front().name;
-  // Compared without a sum, which could overflow.
+  // Compares without adding, which could overflow.
   if (train > rows || test > (own_test ? table.rows.back() : rows - train)) {
     throw InputError(Diagnostic{first_name, 0,
                                 fmt::format("holds fewer rows than the {} to train and {} to test", train, test),

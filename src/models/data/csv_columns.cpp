@@ -24,17 +24,17 @@ constexpr std::size_t kMaxWords = 64;
 constexpr std::size_t kMaxCsvClasses = 1000;
 constexpr std::size_t kMaxCsvSites = 10000;
 
-/// Observations of a column while its rows are read.
+/// Observations of a column, collected while its rows are read.
 struct Sight {
   bool number = true;
-  bool comma = true;  ///< all values are numbers, some with a decimal comma
+  bool comma = true;  ///< true: all values are numbers, and some have a decimal comma
   bool any = false;
   std::string table{};          ///< table of the first value that is not a number
   std::int64_t first_word = 0;  ///< line of the first value that is not a number
   std::set<std::string, std::less<>> values{};
 };
 
-/// Observations of all tables while their rows are read.
+/// Observations of all tables, collected while their rows are read.
 struct TableSights {
   CsvRoles roles{};
   std::vector<std::string> names{};  ///< columns to learn from, and the target
@@ -43,7 +43,7 @@ struct TableSights {
   std::vector<Sight> columns{};
   Sight sites{};
   std::set<std::string, std::less<>> trained{};  ///< classes of the training rows
-  /// Classes that only test rows have: the first line of each, and its number of rows.
+  /// Classes that occur only in test rows, with the first line and the number of rows of each.
   std::map<std::string, std::pair<std::int64_t, std::int64_t>, std::less<>> untrained{};
 };
 
@@ -59,7 +59,7 @@ void look_at(Sight& sight, const std::string& value, const CsvText& table, std::
   if (sight.values.size() <= most) sight.values.insert(value);
 }
 
-/// Returns whether a line of names could be a row, which has numbers.
+/// Returns whether a line of names contains a number, and so could be a sample.
 bool could_be_row(const std::vector<std::string>& names, char separator) {
   return std::ranges::any_of(names,
                              [&](const std::string& name) { return number_of_field(name, separator).has_value(); });
@@ -92,7 +92,7 @@ void check_names(const CsvTables& tables, const CsvRoles& roles, bool test, cons
   for (const std::string& name : roles.ignore) require(name);
 }
 
-/// Returns whether a column is excluded; one without a name holds row numbers.
+/// Returns whether a column is excluded; a column without a name holds row numbers, and is excluded.
 bool is_left_out(const CsvRoles& roles, const std::string& name) {
   return name.empty() || name == roles.site || std::ranges::find(roles.ignore, name) != roles.ignore.end();
 }
@@ -178,13 +178,14 @@ std::int64_t look_through(const CsvTables& tables, const CsvText& table, bool te
 std::vector<std::string> in_order(const Sight& sight) {
   std::vector<std::string> names(sight.values.begin(), sight.values.end());
   if (sight.number) {
-    // With semicolons a number may have a decimal comma; number_of_field reads both.
+    // With semicolons as separator a number may have a decimal comma; number_of_field() reads both forms.
     std::ranges::stable_sort(names, {}, [](const std::string& name) { return *number_of_field(name, ';'); });
   }
   return names;
 }
 
-/// Returns whether a target is a quantity rather than classes: mostly distinct numbers, many or with fractions.
+/// Returns whether a target looks like a quantity: its values are mostly distinct numbers, and either many or with
+/// fractions.
 bool is_quantity(const Sight& target, std::int64_t rows) {
   constexpr std::size_t kMany = 10;
   const auto has_fraction = [](const std::string& value) {
@@ -195,8 +196,9 @@ bool is_quantity(const Sight& target, std::int64_t rows) {
          (target.values.size() >= kMany || std::ranges::any_of(target.values, has_fraction));
 }
 
-/// Detects a header that is really data, or that lacks the name of the row number column. Data: every name is a number
-/// above numbers or one of the words below it, and the target's is one of its classes.
+/// Notes that a header looks like a sample, or lacks the name of the row number column. It looks like a sample if all
+/// names are plausible values of their columns: numbers in columns of numbers, known words in columns of words, and a
+/// known class as target.
 void note_first_line(const CsvTables& tables, const TableSights& sights, std::vector<std::string>& notes) {
   const auto note = [&](std::string what, std::string why) {
     notes.push_back(to_string(Diagnostic{tables.train.front().name, static_cast<int>(sights.line_of_names),
@@ -271,7 +273,7 @@ CsvColumns inspect_csv(const CsvTables& tables) {
   result.target = target;
   constexpr const char* kWithPoints = "write decimal points, or separate fields by semicolons";
   LineErrors errors(tables.train.front().name);
-  std::vector<std::size_t> with_commas;  // columns read as words that have decimal commas
+  std::vector<std::size_t> with_commas;  // columns with decimal commas that are read as words
   for (std::size_t c = 0; c < sights.names.size(); ++c) {
     const Sight& sight = sights.columns[c];
     const std::string name = shown_field(sights.names[c]);

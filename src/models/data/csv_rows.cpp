@@ -57,7 +57,7 @@ bool CsvRows::next() {
 }
 
 std::size_t CsvRows::end_of_field() const {
-  // With blanks as separator, tabs separate fields as well.
+  // If blanks separate fields, tabs do so too.
   const std::array<char, 3> ends = {separator_, '\n', separator_ == ' ' ? '\t' : '\n'};
   return std::min(rest_.find_first_of(std::string_view(ends.data(), ends.size())), rest_.size());
 }

@@ -15,7 +15,7 @@ inline constexpr const char* kCsvForm =
     "use comma-separated values: a line of names, then one line per sample (RFC 4180); semicolons, tabs and blanks "
     "also work";
 
-/// Returns a table's text in a form for one-line messages.
+/// Returns a table's text shortened to one line, for messages.
 std::string shown_field(std::string_view text);
 
 /// The fields of a table, row by row.
@@ -27,14 +27,14 @@ class CsvRows {
   std::int64_t line() const { return line_; }  ///< line of the row's start
   const std::vector<std::string>& fields() const { return fields_; }
 
-  /// Goes to the next row that is not blank; false at the end, or after an error that hides the next row.
+  /// Advances to the next row that is not blank. Returns false at the end, or after an error that hides the next row.
   bool next();
 
  private:
   bool read_row();
   bool read_quoted(std::string& field);
   std::size_t end_of_field() const;
-  /// Returns whether another field follows; consumes the separator before it.
+  /// Returns whether the row has another field; consumes the separator before this field.
   bool pass_separator();
 
   std::string_view rest_;
@@ -45,8 +45,8 @@ class CsvRows {
   std::vector<std::string> fields_;
 };
 
-/// Returns the separator by which the first row contains `target`; otherwise the most frequent one there; a blank if
-/// there is none.
+/// Returns the separator that separates `target` in the first row; otherwise the most frequent one in this row; a blank
+/// if there is none.
 char separator_of(const CsvText& table, const std::string& target);
 
 /// Returns a field as a number, or nullopt. Unless commas separate fields, one comma may be the decimal point.

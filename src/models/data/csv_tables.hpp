@@ -20,7 +20,7 @@ struct CsvRoles {
   std::vector<std::string> ignore;
 };
 
-/// Returns the roles for tables whose first one has these names.
+/// Returns the roles of columns, with `names` those of the first table.
 CsvRoles roles_of(const CsvTables& tables, const std::vector<std::string>& names);
 
 /// The rows of one of the tables, and the names of its columns.
@@ -35,7 +35,7 @@ class TableRows {
 
   std::int64_t line() const { return rows_.line(); }
   const std::vector<std::string>& fields() const { return rows_.fields(); }
-  /// Does the same as CsvRows::next for samples.
+  /// Advances to the next sample; see CsvRows::next().
   bool next();
 
  private:
@@ -43,11 +43,10 @@ class TableRows {
   CsvRows rows_;
   std::vector<std::string> names_;
   std::int64_t line_ = 0;
-  bool at_first_ = false;  ///< next() has yet to return the row just read
+  bool at_first_ = false;  ///< true: next() must return the first row, which has been read already
 };
 
-/// Returns the index into CsvColumns::columns of each field of a row, by the line of names; or one of the two constants
-/// above.
+/// Returns for each field of a row the index of its column in CsvColumns::columns, or one of the two constants above.
 std::vector<std::ptrdiff_t> columns_of_fields(const CsvRoles& roles, const std::vector<std::string>& names);
 
 /// Returns whether a field marks a missing value.

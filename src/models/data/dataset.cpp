@@ -32,7 +32,7 @@ void require_positive(std::int64_t count, const char* which) {
   }
 }
 
-// Drawn sets: their shape, and drawing some of the samples.
+// Generated data sets: shape, and drawing of samples.
 
 spec::DataFacts drawn(const spec::SampleShape& shape, std::int64_t classes) {
   return {spec::kMaxDrawnSamples, {}, shape, classes};
@@ -72,7 +72,7 @@ const char* name_of(const spec::TabularSource&) { return "drawn table"; }
 
 template <class Source>
 Dataset load(const Source& source, std::uint64_t seed) {
-  // Compared without a sum, which could overflow.
+  // Compares without adding, which could overflow.
   if (source.train > spec::kMaxDrawnSamples - source.test) {
     throw InputError(Diagnostic{"", 0, fmt::format("{} + {} samples of {}", source.train, source.test, name_of(source)),
                                 fmt::format("at most {} together", spec::kMaxDrawnSamples)});
@@ -145,7 +145,7 @@ Dataset load(const spec::IdxSource& source, std::uint64_t) {
   Dataset data;
   Samples all = read_idx(source.images, source.labels);
   if (source.test_images.empty()) {
-    // Compared without a sum, which could overflow.
+    // Compares without adding, which could overflow.
     if (source.train > all.size() || source.test > all.size() - source.train) {
       too_few(source.images, all.size(), fmt::format("the {} to train and {} to test", source.train, source.test));
     }
@@ -167,7 +167,7 @@ Dataset load(const spec::IdxSource& source, std::uint64_t) {
   return data;
 }
 
-/// Tables and series are scaled while they are read; other sources arrive in their usual scale.
+/// true: values of the source are rescaled here; tables and series are scaled while they are read.
 template <class Source>
 constexpr bool kComesInUsualScale = requires(const Source& source) {
   source.scale;
@@ -235,7 +235,8 @@ namespace {
 
 using Indices = std::vector<std::int32_t>;
 
-constexpr double kSmallestAlpha = 1e-9;  // logarithms of shares lose their digits below this
+constexpr double kSmallestAlpha = 1e-9;  // smallest concentration of a site, for which logarithms of shares still keep
+                                         // their digits
 
 [[noreturn]] void fail(std::string what, std::string remedy) {
   throw InputError(Diagnostic{"", 0, std::move(what), std::move(remedy)});
@@ -291,7 +292,7 @@ Partition by_class(const Samples& train, std::int64_t classes, std::size_t sites
   return partition;
 }
 
-/// Returns each site's share of the samples; a site's log-normal share has random numbers of its own, whatever the
+/// Returns each site's share of the samples. A log-normal share depends on the site's own random numbers, not on the
 /// number of sites.
 std::vector<double> uneven_shares(const spec::SplitSpec& spec, std::size_t sites, std::uint64_t seed) {
   std::vector<double> shares(sites);
@@ -312,8 +313,8 @@ std::vector<double> uneven_shares(const spec::SplitSpec& spec, std::size_t sites
   return shares;
 }
 
-/// Returns shares ~ Dir(α, …, α): Gamma(α) draws over their sum. Uses logarithms, since for small α the draws
-/// underflow: G(α) = G(α + 1)·U^(1/α) (Marsaglia & Tsang, ACM TOMS 26, 2000, section 6). `alphas`: one per site.
+/// Returns shares ~ Dir(α_1, …, α_S), with `alphas` of the S sites: Gamma(α) draws over their sum. Uses logarithms,
+/// since for small α the draws underflow: G(α) = G(α + 1)·U^(1/α) (Marsaglia & Tsang, ACM TOMS 26, 2000, section 6).
 std::vector<double> dirichlet(const std::vector<double>& alphas, RandomStream& random) {
   std::vector<double> shares;
   for (const double alpha : alphas) {
@@ -347,7 +348,7 @@ std::vector<std::size_t> apportion(std::size_t total, const std::vector<double>&
   return counts;
 }
 
-/// Gives every empty site a sample of the largest site, since a site must have something to train on.
+/// Moves a sample of the largest site to every empty site, because a site must have samples to train on.
 void give_everyone_one(Partition& partition) {
   for (Indices& site : partition) {
     if (!site.empty()) continue;
@@ -358,7 +359,7 @@ void give_everyone_one(Partition& partition) {
   }
 }
 
-/// Returns a random order, cut in proportion to `shares`.
+/// Returns a random order of the samples, cut in proportion to `shares`.
 Partition by_shares(const std::vector<double>& shares, std::size_t samples, RandomStream& random) {
   const Indices order = shuffled(samples, random);
   const std::vector<std::size_t> counts = apportion(samples, shares);
@@ -373,9 +374,9 @@ Partition by_shares(const std::vector<double>& shares, std::size_t samples, Rand
   return partition;
 }
 
-/// Splits every class over the sites in shares of its own (Yurochkin et al., arXiv 1905.12022; Hsu et al., arXiv
-/// 1909.06335). For given `sizes` (shares of all samples), the concentration of site s is α·S·size: its mean share is
-/// that size, and equal sizes have concentration α.
+/// Splits each class over the sites in Dirichlet shares (Yurochkin et al., arXiv 1905.12022; Hsu et al., arXiv
+/// 1909.06335). For given `sizes` (shares of all samples), the concentration of site s is α·S·size: its mean share
+/// equals its size, and equal sizes have concentration α.
 Partition by_dirichlet(double alpha, const std::vector<double>& sizes, const Samples& train, std::int64_t classes,
                        std::size_t sites, RandomStream& random) {
   if (!(alpha >= 1e-6 && alpha <= 1e6)) {
@@ -400,7 +401,7 @@ Partition by_dirichlet(double alpha, const std::vector<double>& sizes, const Sam
   return partition;
 }
 
-/// Deals samples sorted by class: cut into S·k shards, k of them at random to each site (McMahan et al., arXiv
+/// Sorts the samples by class, cuts them into S·k shards, and gives k random shards to each site (McMahan et al., arXiv
 /// 1602.05629).
 Partition by_shards(std::int64_t shards, const Samples& train, std::int64_t classes, std::size_t sites,
                     RandomStream& random) {

@@ -39,9 +39,9 @@ spec::DataFacts inspect_data(const spec::DataSource& source);
 /// affects drawn data and the rows that a table holds back. Throws InputError for too few samples or wrong files.
 Dataset load_dataset(const spec::DataSpec& spec, std::uint64_t seed);
 
-/// Indices of each site's training samples in ascending order. Every sample is dealt exactly once (SplitSpec::sizes may
-/// leave some over). Samples with several labels can be split only by iid or sizes. Throws InputError if the split is
-/// impossible (a site would have no sample).
+/// Returns the indices of each site's training samples in ascending order. Every sample goes to exactly one site,
+/// except that SplitSpec::sizes may leave some unused. Samples with several labels can be split only by iid or sizes.
+/// Throws InputError if the split is impossible, e.g. if a site would have no sample.
 using Partition = std::vector<std::vector<std::int32_t>>;
 Partition split_over_sites(const spec::SplitSpec& spec, const Samples& train, std::int64_t classes, std::size_t sites,
                            std::uint64_t seed);

@@ -25,7 +25,7 @@ struct Stroke {
   bool closed = false;  ///< smooth curves only: the last point joins the first
 };
 
-/// One way of writing a digit.
+/// Strokes of one way of writing a digit.
 struct Glyph {
   std::vector<Stroke> strokes;
 };
@@ -178,7 +178,7 @@ constexpr double kThickest = 1.6;
 constexpr double kSharpest = 0.45;  // half width of the pen's soft edge, pixels
 constexpr double kSoftest = 0.95;
 constexpr double kPressure = 0.25;     // relative change of the half width along a stroke
-constexpr double kPalest = 0.65;       // least ink
+constexpr double kPalest = 0.65;       // least darkness of the ink, share of full ink
 constexpr double kDigitNoise = 0.10;   // half range of the (triangular) pixel noise
 constexpr double kSmudgeShare = 0.08;  // share of the samples with a stray stroke
 
@@ -229,8 +229,8 @@ void ink_line(const std::vector<StrokePoint>& line, double half, double pressure
   }
 }
 
-/// Draws one digit: the darkest of the segments that cover a pixel, each falling off softly with the distance to its
-/// line.
+/// Draws one digit: a pixel is as dark as the darkest of the segments that cover it, each falling off softly with the
+/// distance to its line.
 void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& label) {
   RandomStream random(seed, Purpose::digits, index);
   label = static_cast<std::int32_t>(uniform01(random) * 10.0);

@@ -23,7 +23,7 @@ struct SiteState {
 };
 
 std::vector<double> class_shares(double alpha, std::int64_t classes, RandomStream& random) {
-  // Logarithms, since for small α the draws underflow (see dataset.cpp).
+  // Uses logarithms, since for small α the draws underflow (see dataset.cpp).
   boost::random::gamma_distribution<double> gamma(alpha + 1, 1.0);
   std::vector<double> shares(static_cast<std::size_t>(classes));
   for (double& share : shares) share = std::log(gamma(random)) + std::log(uniform01(random)) / alpha;
@@ -70,7 +70,8 @@ std::vector<double> shares_of(const SiteState& state, std::int64_t classes, std:
 
 constexpr std::uint32_t kHeldBack = 0x80000000U;
 
-/// Returns a site's samples in a state: their rows in `pool`, to which corrupted ones are appended.
+/// Returns the rows of a site's samples in a state. Corrupted samples are appended to `appended`; their rows are
+/// counted from the size of `pool` on.
 std::vector<std::int32_t> in_state(const SiteState& state, std::vector<std::int32_t> own, const Samples& pool,
                                    const Dataset& data, std::size_t site, std::uint64_t seed, std::uint32_t mark,
                                    std::vector<std::pair<std::int32_t, std::vector<float>>>& appended) {
@@ -108,7 +109,8 @@ void append(Samples& samples, const std::vector<std::pair<std::int32_t, std::vec
   }
 }
 
-/// Returns the samples of these rows; rows beyond `all` are in `appended`, with the labels of the rows that they name.
+/// Returns the samples of these rows. Rows from the size of `all` on are in `appended`, with the labels of the rows
+/// that they were made from.
 Samples picked(const Samples& all, const std::vector<std::pair<std::int32_t, std::vector<float>>>& appended,
                const std::vector<std::int32_t>& rows) {
   Samples samples;
@@ -136,7 +138,8 @@ void refuse_many_labels(const Dataset& data) {
                               "use a corruption, or data whose samples have one class"});
 }
 
-/// Assigns held-back samples to sites in turn, so that classes are spread.
+/// Assigns each held-back sample to the site that is furthest below its share, so that classes are spread. Shares are
+/// in proportion to the sites' training samples.
 Partition held_back_shares(const Partition& partition, Eigen::Index held_back) {
   double all = 0;
   for (const auto& site : partition) all += static_cast<double>(site.size());
@@ -198,7 +201,7 @@ DriftedData make_drift(const std::vector<spec::DriftSpec>& drifts, Dataset& data
     }
     for (const std::size_t site : changed) {
       const std::size_t version = result.from[site].size();
-      // Sites that drift less often keep their initial samples: the length of an epoch depends on all sites.
+      // A new version copies the initial samples of all sites, because the length of an epoch depends on every site.
       if (result.partitions.size() <= version) result.partitions.push_back(partition);
       result.partitions[version][site] =
           in_state(states[site], partition[site], data.train, data, site, seed, 0, appended);

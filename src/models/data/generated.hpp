@@ -5,7 +5,7 @@
 
 #include "models/data/dataset.hpp"
 
-// Data that are drawn instead of read; each kind has a separate file.
+// Generated data sets; each kind has a separate file.
 
 namespace dadsim::models {
 

@@ -7,7 +7,7 @@ namespace dadsim::models {
 namespace {
 
 constexpr int kDeepest = 3;        // nesting depth of brackets
-constexpr double kBracket = 0.35;  // share of bracketed terms, up to the greatest depth
+constexpr double kBracket = 0.35;  // share of terms in brackets, down to the greatest depth
 
 int sum(RandomStream& random, int depth, std::string& text);
 

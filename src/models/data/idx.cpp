@@ -11,9 +11,10 @@
 namespace dadsim::models {
 namespace {
 
-constexpr std::int64_t kMaxIdxBytes = std::int64_t{1} << 30U;  // bytes; in memory four times as much
+// Largest number of bytes read from a file; pixels take four times as much in memory.
+constexpr std::int64_t kMaxIdxBytes = std::int64_t{1} << 30U;
 constexpr int kMaxRank = 8;
-// A byte of deflate stands for at most 1032 bytes (258 bytes in two bits; zlib's technical notes,
+// Largest number of bytes that one byte of a deflate stream can produce: 258 bytes in two bits (zlib's technical notes,
 // zlib.net/zlib_tech.html).
 constexpr std::int64_t kMaxInflation = 1032;
 const char* const kImagesRemedy =
@@ -38,7 +39,7 @@ class IdxReader {
 
   /// Returns the elements, after a check against the number in the header.
   std::vector<unsigned char> elements() {
-    std::vector<unsigned char> bytes;  // grows with the data actually present
+    std::vector<unsigned char> bytes;  // grows with the bytes read, and does not trust the size in the header
     const auto promised = static_cast<std::size_t>(promised_);
     while (bytes.size() < promised) {
       const std::size_t old = bytes.size();
@@ -102,7 +103,7 @@ class IdxReader {
         fail(d == 0 ? std::string("no samples") : fmt::format("dimension {} is zero", d + 1),
              "every dimension must be at least 1");
       }
-      // Later dimensions can only enlarge the product. It does not overflow, since both factors are below 2^32.
+      // A later dimension can only enlarge the product. The product cannot overflow, since both factors are below 2^32.
       promised_ *= dim;
       if (promised_ > kMaxIdxBytes) {
         fail(fmt::format("the header promises more than {} bytes", kMaxIdxBytes),

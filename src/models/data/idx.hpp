@@ -21,7 +21,7 @@ struct IdxFacts {
 Samples read_idx(const std::string& images, const std::string& labels);
 Samples read_idx(SourceBytes& images, SourceBytes& labels);
 
-/// Returns the facts about such a pair, after the same checks.
+/// Returns size, shape and classes of a pair of IDX files, after the checks of read_idx().
 IdxFacts inspect_idx(const std::string& images, const std::string& labels);
 IdxFacts inspect_idx(SourceBytes& images, SourceBytes& labels);
 

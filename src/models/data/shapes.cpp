@@ -23,7 +23,7 @@ constexpr double kLeastContrast = 0.15;  // difference in brightness: the shape 
 constexpr double kGradient = 0.25;       // half range of the change of the ground from edge to edge
 constexpr double kStripes = 0.10;        // amplitude of the stripes of shape and ground
 constexpr double kShapesNoise = 0.12;    // half range of the triangular noise of a value
-constexpr std::int64_t kMostSpots = 3;   // small disks that are not the shape
+constexpr std::int64_t kMostSpots = 3;   // disks that distract from the shape
 constexpr double kSmallestSpot = 1.2;
 constexpr double kLargestSpot = 2.6;
 
@@ -38,7 +38,8 @@ bool in_star(double u, double v) {
   constexpr double kFifth = 2 * std::numbers::pi / 5;
   constexpr double kInner = 0.45;
   const double angle = std::atan2(v, u) + 2 * std::numbers::pi;
-  const double from_tip = std::abs(std::fmod(angle, kFifth) - kFifth / 2);  // kFifth / 2 at a tip, 0 between two tips
+  // kFifth / 2 at a tip, 0 half-way between two tips.
+  const double from_tip = std::abs(std::fmod(angle, kFifth) - kFifth / 2);
   const double r = std::hypot(u, v);
   const double x = r * std::cos(kFifth / 2 - from_tip);
   const double y = r * std::sin(kFifth / 2 - from_tip);

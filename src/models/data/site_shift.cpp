@@ -34,7 +34,7 @@ void apply_site_shift(Dataset& data, const Partition& partition, const spec::Shi
     for (double& value : gain) value = std::exp(spec.gain * bell(random));
     for (double& value : offset) value = spec.offset * bell(random);
     for (const std::int32_t sample : partition[site]) {
-      // One stream per sample: its noise does not depend on the site's other samples.
+      // One stream per sample: the noise of a sample does not depend on other samples of the site.
       RandomStream noise(seed, Purpose::site_shift, static_cast<std::uint32_t>(sample), 1);
       float* values = data.train.features.row(sample).data();
       const std::int64_t used = used_values(shape, values);

@@ -6,8 +6,8 @@
 
 namespace dadsim::models {
 
-/// Returns the number of values that a sample uses: a sequence ends with the last position that holds anything. Other
-/// samples use all.
+/// Returns the number of values that a sample uses: a sequence ends with the last position that has a value other than
+/// 0. Other samples use all values.
 std::int64_t used_values(const spec::SampleShape& shape, const float* values);
 
 /// Shifts the training features of every site, x ↦ e^(gain·z) x + offset·z′ + noise·z″, as if each had its own

@@ -55,7 +55,7 @@ std::size_t SourceBytes::read(unsigned char* to, std::size_t size) {
     const int got = gzread(file_.get(), to + total, static_cast<unsigned>(std::min(size - total, kReadAtOnce)));
     int code = Z_OK;
     const char* message = gzerror(file_.get(), &code);
-    // A truncated gzip stream is Z_BUF_ERROR, whatever was read before.
+    // zlib reports a truncated gzip stream as Z_BUF_ERROR, even after bytes have been read.
     if (code == Z_BUF_ERROR) fail("truncated: the gzip stream ends early", kWholeFileRemedy);
     if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
       fail(code == Z_ERRNO ? fmt::format("cannot be read: {}", std::strerror(errno))
@@ -70,11 +70,12 @@ std::size_t SourceBytes::read(unsigned char* to, std::size_t size) {
 
 std::string SourceBytes::rest(std::int64_t most) {
   std::string bytes;
-  if (!file_ && stored_ <= most) {  // bytes in memory are copied in one piece
+  if (!file_ && stored_ <= most) {  // returns bytes in memory without reading them piece by piece
     bytes = std::exchange(memory_, {});
     return bytes;
   }
-  // The size of an uncompressed file is known before reading, that of a compressed file only during it.
+  // Checks the size of an uncompressed file before reading it. The size of a compressed file is known only during
+  // reading.
   if (file_ && !compressed() && stored_ > most) {
     fail(fmt::format("holds {} MiB", (stored_ + (std::int64_t{1} << 20U) - 1) >> 20U),
          fmt::format("use a smaller file, at most {} MiB", most >> 20U));
@@ -90,7 +91,7 @@ std::string SourceBytes::rest(std::int64_t most) {
            fmt::format("use a smaller file, at most {} MiB", most >> 20U));
     }
   }
-  bytes.shrink_to_fit();  // it has grown by doubling
+  bytes.shrink_to_fit();  // releases the capacity that doubling has left over
   if (std::optional<Fault> fault = fault_of_encoding(name_, bytes)) fail(fault->what, fault->remedy);
   return bytes;
 }

@@ -10,12 +10,12 @@
 
 namespace dadsim::models {
 
-/// Bytes per read, so that memory grows with the actual contents of a file.
+/// Bytes per read: small, so that memory grows with the bytes that a file really has.
 inline constexpr std::size_t kReadAtOnce = std::size_t{1} << 18U;
 /// Remedy for a truncated file.
 inline constexpr const char* kWholeFileRemedy = "download the file again";
 
-/// Bytes read from front to back: of a file, plain or gzip whatever its extension, or of memory.
+/// Reader of bytes, front to back: of a file, plain or gzip (detected by content), or of memory.
 class SourceBytes {
  public:
   /// Opens a regular file. Throws InputError with `remedy` if that fails.
@@ -25,7 +25,7 @@ class SourceBytes {
 
   const std::string& name() const { return name_; }
   bool compressed() const;
-  /// Returns the stored bytes: of the compressed stream for a compressed file.
+  /// Returns the number of stored bytes; for a gzip file, of compressed bytes.
   std::int64_t stored() const { return stored_; }
 
   /// Reads up to `size` bytes; fewer only at the end. Throws InputError for a broken gzip stream.

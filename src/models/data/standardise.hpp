@@ -9,7 +9,7 @@
 
 namespace dadsim::models {
 
-/// Mean and standard deviation of a stream of numbers (Welford, Technometrics 4, 1962).
+/// Mean, standard deviation and extremes of a stream of numbers (Welford, Technometrics 4, 1962).
 class ColumnMoments {
  public:
   void add(double value) {
@@ -31,7 +31,7 @@ class ColumnMoments {
     return static_cast<float>((value - mean_) / deviation);
   }
 
-  /// Returns the scaled value of a feature; 0 if all its numbers are equal, except with Scale::none.
+  /// Returns the scaled value of a feature. Returns 0 if all numbers of the feature are equal, except with Scale::none.
   float scaled(double value, spec::Scale scale) const {
     if (scale == spec::Scale::none) return static_cast<float>(value);
     if (scale == spec::Scale::standard) return standardise(value);

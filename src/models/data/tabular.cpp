@@ -13,9 +13,9 @@ namespace {
 constexpr std::int64_t kComponents = 4;       // components of the mixture
 constexpr double kSpread = 1.0;               // standard deviation of the components' centres; 1 inside a component
 constexpr std::int64_t kHidden = 24;          // units of the teacher
-constexpr std::uint32_t kCalibration = 2000;  // samples used to bring the outputs to one scale
+constexpr std::uint32_t kCalibration = 2000;  // samples that calibrate the scale of each output
 
-/// Draws features and assigns their class.
+/// Draws the features of a sample and computes its class.
 class Teacher {
  public:
   Teacher(const spec::TabularSource& source, std::uint64_t seed)
@@ -54,7 +54,7 @@ class Teacher {
   }
 
  private:
-  /// Returns V |W x|. The activation is even: an odd one would leave most of the work to a linear classifier.
+  /// Returns V |W x|. The activation is even, because a linear classifier would learn most of an odd one.
   std::vector<double> outputs_of(const float* values) const {
     std::vector<double> hidden(kHidden);
     for (std::int64_t h = 0; h < kHidden; ++h) {

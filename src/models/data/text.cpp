@@ -13,8 +13,9 @@
 namespace dadsim::models {
 namespace {
 
-constexpr std::int64_t kMaxTextBytes = std::int64_t{1} << 27U;  // bytes; a text takes three times as much memory
-constexpr std::int64_t kMaxVocabulary = 4096;                   // most symbols, whose numbers have 16 bits
+// Largest size of a text, bytes; it takes three times as much memory.
+constexpr std::int64_t kMaxTextBytes = std::int64_t{1} << 27U;
+constexpr std::int64_t kMaxVocabulary = 4096;  // largest number of different symbols, whose numbers have 16 bits
 constexpr std::uint32_t kLastCharacter = 0x10ffff;
 const char* const kTextForm = "plain text in UTF-8";
 

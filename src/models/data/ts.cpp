@@ -184,7 +184,7 @@ class TsReader {
     const std::size_t values_before = file_.values.size();
     const std::size_t starts_before = file_.starts.size();
     const std::size_t errors_before = errors_.count();
-    // Reserves without doubling: short values take twice as many bytes here as in the file.
+    // Reserves the exact size, because short values take twice as many bytes here as in the file.
     const std::size_t needed =
         values_before + static_cast<std::size_t>(channels + std::count(line.begin(), line.end(), ','));
     if (needed > file_.values.capacity())
@@ -196,7 +196,7 @@ class TsReader {
     }
     const std::string label(trimmed(line));
     const auto found = class_of_.find(label);
-    if (class_of_.empty()) return;  // reported at @data
+    if (class_of_.empty()) return;  // the error is reported at @data
     if (found == class_of_.end()) {
       errors_.add(line_, fmt::format("class '{}' is not in the header", shown_field(label)),
                   suggestion(std::string_view(label).substr(0, 40), file_.classes));
@@ -264,7 +264,7 @@ class TsReader {
   std::map<std::string, std::int32_t, std::less<>> class_of_;
 };
 
-/// Returns for each class of `other` its number in `first`.
+/// Returns for each class of `other` its index in `first`.
 std::vector<std::int32_t> renumber(const TsFile& first, const TsFile& other) {
   std::vector<std::int32_t> number;
   std::vector<Diagnostic> errors;
@@ -360,7 +360,7 @@ Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_c
                                             train_cases > facts.train ? facts.train : *facts.test),
                                 "use fewer samples"});
   }
-  // One long series lengthens all others.
+  // All series are as long as the longest, which can exhaust memory.
   if ((train_cases + test_cases) > spec::kMaxSampleValues / facts.shape.size()) {
     throw InputError(Diagnostic{train.name, 0,
                                 fmt::format("{} cases padded to {} values in {} dimensions", train_cases + test_cases,

@@ -16,7 +16,7 @@ namespace dadsim::models {
 struct TsFile {
   std::string name;
   std::int64_t channels = 0;
-  std::int64_t longest = 0;          ///< most values of a channel
+  std::int64_t longest = 0;          ///< largest number of values of a channel in a case
   std::vector<std::string> classes;  ///< in the order of the header
   std::int64_t cases = 0;
   // Data of the first cases, as many as requested:
@@ -30,9 +30,9 @@ struct TsFile {
 /// Keeps the values of the first `keep` cases; the others are only checked.
 TsFile read_ts(SourceBytes& bytes, std::int64_t keep = std::numeric_limits<std::int64_t>::max());
 
-/// Returns the first cases of two files, each a sequence of `longest` positions. Every channel is scaled by its values
-/// in the training part. A missing value is its channel's last value, or the mean before any; the rest of a shorter
-/// series is 0. Throws InputError if the files do not fit each other.
+/// Returns the first cases of two files as sequences of `longest` positions. Every channel is scaled by its values in
+/// the training part. A missing value becomes the value before it in its series, or the channel's mean if there is none
+/// before. Positions after the end of a shorter series are 0. Throws InputError if the files do not fit each other.
 Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_cases, std::int64_t test_cases,
                    spec::Scale scale = spec::Scale::standard);
 

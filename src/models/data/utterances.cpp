@@ -15,15 +15,16 @@ constexpr std::size_t kMostPhones = 4;
 // Variation of the samples; features are of the order of 1.
 constexpr double kShortest = 0.4;        // shortest utterance, share of the frames
 constexpr double kSlowest = 4.0;         // longest phone ÷ shortest
-constexpr double kGlide = 0.7;           // share of a frame carried into the next one: phones run into each other
+constexpr double kGlide = 0.7;           // share of each frame that is mixed into the next one, so that phones run into
+                                         // each other
 constexpr double kSpeakerGain = 0.2;     // standard deviation of the logarithm of the gain, per channel
 constexpr double kSpeakerOffset = 0.8;   // standard deviation of the offset, per channel
-constexpr double kUtteranceNoise = 1.5;  // standard deviation of the noise
+constexpr double kUtteranceNoise = 1.5;  // noise: standard deviation
 constexpr double kNoiseMemory = 0.7;     // correlation of the noise of neighbouring frames
 
 using Frame = std::array<double, kChannels>;
 
-/// The phones of each word; odd words are the even ones backwards, so that only the order distinguishes them.
+/// Phones of each word. Words come in pairs of opposite order, so that only the order distinguishes them.
 constexpr std::array<std::array<int, kMostPhones>, kUtteranceClasses> kWords = {{{0, 1, 2, -1},
                                                                                  {2, 1, 0, -1},
                                                                                  {3, 4, 5, -1},
@@ -54,7 +55,7 @@ void draw(std::uint32_t index, std::uint64_t seed, std::int64_t length, float* v
   const auto& word = kWords[static_cast<std::size_t>(label)];
   const auto frames =
       std::clamp<std::int64_t>(std::llround(uniform(random, kShortest, 1.0) * static_cast<double>(length)), 1, length);
-  std::array<double, kMostPhones> ends{};  // ends of the phones, as shares of the word
+  std::array<double, kMostPhones> ends{};  // ends of the phones; the word ends at `sum`
   double sum = 0;
   for (std::size_t p = 0; p < kMostPhones; ++p) {
     if (word[p] >= 0) sum += uniform(random, 1, kSlowest);

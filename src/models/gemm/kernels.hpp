@@ -6,23 +6,22 @@
 
 // The inner loops of all matrix products, compiled for several instruction sets: the program selects one set when it
 // starts (support/kernel_set.hpp). A result tile stays in registers while it is summed. The left operand is read number
-// by number, the right one from a panel: `panel_columns` columns packed row by row, 0 after the last one.
+// by number, the right one from a panel: `panel_columns` columns packed row by row, zeros after the last column.
 //
-// Code compiled for an instruction set shares no inline function or template instance with the rest of the program: the
-// linker might use that copy everywhere. Therefore nothing here includes Eigen, and these are plain structs.
+// Code compiled for an instruction set shares no inline function or template instance with the rest of the program,
+// where the linker might use that copy. These headers therefore do not include Eigen, and the types are plain structs.
 
 namespace dadsim::models {
 
 using KernelIndex = std::ptrdiff_t;
 
-/// Rows of a tile: enough sums to hide the additions' latency, next to a row of the panel.
+/// Rows of a tile: with a row of the panel, enough sums to hide the latency of additions.
 inline constexpr KernelIndex kTileRows = 6;
 
 /// Start value of a tile.
 enum class TileStart { zero, result, bias };
 
-/// Memory that will be read soon, `runs` of `length` numbers at distance `stride`: prefetched line by line while tiles
-/// are computed.
+/// Memory to prefetch, line by line, while tiles are computed: `runs` of `length` numbers at distance `stride`.
 template <class T>
 struct AheadOf {
   const T* data = nullptr;
@@ -34,7 +33,7 @@ struct TileOf {
   KernelIndex inner = 0;
   const T* a = nullptr;  ///< entry (i, k) is at i · a_stride + k or, for transposed A, at k · a_stride + i
   KernelIndex a_stride = 0;
-  KernelIndex a_tile = 0;  ///< distance from the operand of kTileRows rows to the next one
+  KernelIndex a_tile = 0;  ///< distance between the operands of consecutive tiles (kTileRows rows each)
   const T* panel = nullptr;
   T* c = nullptr;
   KernelIndex c_stride = 0;
@@ -44,7 +43,7 @@ struct TileOf {
   AheadOf<T> ahead = {};
 };
 
-/// Some adjacent windows of a convolution.
+/// Adjacent windows of a convolution.
 template <class T>
 struct WindowTile {
   const T* window = nullptr;
@@ -61,8 +60,8 @@ struct WindowTile {
   const T* bias = nullptr;  ///< bias of each filter; may be null
 };
 
-/// Gradient of some numbers of a kernel's row, for some filters, summed over all windows in which that row lies inside
-/// the picture.
+/// Gradient of some numbers of a kernel's row for some filters, summed over all windows whose row lies inside the
+/// picture.
 template <class T>
 struct GradientTile {
   const T* delta = nullptr;     ///< Δ of the first window
@@ -81,12 +80,12 @@ struct KernelsOf {
   KernelIndex lanes;             ///< numbers per vector
   KernelIndex panel_columns;     ///< columns of a panel of `multiply_…`
   KernelIndex depth;             ///< terms summed before a product adds them to the result
-  KernelIndex panels_at_once;    ///< panels worth packing together: a few cache lines of each row of B
+  KernelIndex panels_at_once;    ///< panels to pack together, which together take a few cache lines of each row of B
   KernelIndex window_columns;    ///< columns of a panel of `multiply_windows`, which may also be `lanes` or `few_lanes`
   KernelIndex few_lanes;         ///< numbers per vector for few filters
   KernelIndex gradient_columns;  ///< columns of a tile of `add_gradient`
 
-  /// Computes `rows` rows of C = start + A B for one panel, or of start + Aᵀ B.
+  /// Compute `rows` rows of C for one panel: multiply_rows of C = start + A B, multiply_columns of C = start + Aᵀ B.
   void (*multiply_rows)(KernelIndex rows, const TileOf<T>& tile);
   void (*multiply_columns)(KernelIndex rows, const TileOf<T>& tile);
   /// Packs rows [0, inner) of columns [0, columns) of B (row by row, `stride` apart) as panels, each `panel_size` after

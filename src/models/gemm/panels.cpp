@@ -17,7 +17,7 @@ Index panels_of(Index columns) {
   return (columns + width - 1) / width;
 }
 
-/// Columns of panel p.
+/// Returns the columns of panel p.
 template <class T>
 Index columns_of(Index p, Index columns) {
   return std::min(kernels<T>().panel_columns, columns - p * kernels<T>().panel_columns);

@@ -2,8 +2,8 @@
 
 #include "models/matrix.hpp"
 
-// Products with a right operand that is used repeatedly: it is packed once, and products then run on the calling
-// thread, wherever the left operand is cached.
+// Products with a right operand that is used repeatedly. The operand is packed once; products then run on the calling
+// thread, which keeps the left operand in its cache.
 
 namespace dadsim::models {
 
@@ -11,7 +11,7 @@ namespace dadsim::models {
 /// Columns after the last one are 0.
 template <class T>
 void pack_panels(ConstBlockOf<T> b, MatrixOf<T>& panels);
-/// Cuts Bᵀ into panels as pack_panels() does B, for B of out × inner.
+/// Cuts Bᵀ into panels like pack_panels(), for B of out × inner.
 template <class T>
 void pack_transposed_panels(ConstBlockOf<T> b, MatrixOf<T>& panels);
 

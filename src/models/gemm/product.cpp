@@ -15,24 +15,22 @@ namespace {
 
 using Eigen::Index;
 
-// Eigen cuts its own products, where they are used, by the sizes of the
-// machine's caches, and rounding follows the cuts. Fixed sizes (those of a
-// common server core) give the same bits on every machine with the same
-// instruction set.
+// Eigen cuts products by the machine's cache sizes, and rounding depends on the cuts. Fixed sizes (those of a common
+// server core) give the same bits on every machine with the same instruction set.
 [[maybe_unused]] const bool kCachesFixed = [] {
   Eigen::setCpuCacheSizes(32L << 10U, 1L << 20U, 8L << 20U);
   return true;
 }();
 
-// The result is cut into pieces of at most kPieceRows rows; columns are cut only to share pieces among threads: every
-// piece packs its part of both operands.
+// The result is cut into pieces of at most kPieceRows rows. Columns are cut only to share pieces among threads, because
+// every piece packs its part of both operands.
 constexpr Index kPieceRows = 288;
-constexpr Index kRowsAtOnce = 96;     ///< rows of a piece, a multiple of kTileRows
-constexpr Index kShort = 32;          ///< terms of a short product, whose panels are packed one by one
-constexpr Index kPieceColumns = 128;  ///< columns of a piece, at least
+constexpr Index kRowsAtOnce = 96;     ///< rows of a piece that are multiplied per pass, a multiple of kTileRows
+constexpr Index kShort = 32;          ///< terms below which panels are packed one by one
+constexpr Index kPieceColumns = 128;  ///< number of columns up to which a piece of C is not cut across
 constexpr Index kPiecesOfThread = 2;
-constexpr Index kPanelsThatPack = 4;  ///< panels of a piece from which Aᵀ is packed
-constexpr Index kPanelsThatCopy = 3;  ///< panels of a piece from which distant rows of A are copied
+constexpr Index kPanelsThatPack = 4;  ///< smallest number of panels of a piece for which packing Aᵀ pays
+constexpr Index kPanelsThatCopy = 3;  ///< smallest number of panels of a piece for which copying distant rows of A pays
 template <class T>
 constexpr Index kNumbersOfALine = Index{64} / static_cast<Index>(sizeof(T));  ///< numbers per cache line
 /// The left operand of a product: its rows, or its columns if it is transposed.
@@ -42,8 +40,8 @@ void require(bool fits, const char* what) {
   if (!fits) throw std::logic_error(what);
 }
 
-/// Cuts [0, size) into parts of equal length, a multiple of `unit`, and at most
-/// `most`.
+/// Cuts [0, `whole`) into parts of equal length, a multiple of `unit` and at most `most` (itself a multiple of `unit`);
+/// the last part may be shorter.
 struct Cuts {
   Cuts(Index whole, Index most, Index unit) : size(whole) {
     count = (size + most - 1) / most;
@@ -80,7 +78,8 @@ struct RightOf {
   const T* data;
   Index stride;
 
-  /// Packs `terms` rows from `k` on of `columns` columns into panels at distance `panel_size`.
+  /// Packs `terms` rows from row `k` on, and of these `columns` columns from `column` on, into panels at distance
+  /// `panel_size`.
   void pack(Index k, Index terms, Index column, Index columns, T* panel, Index panel_size) const {
     if constexpr (transposed) {
       const Index width = kernels<T>().panel_columns;
@@ -105,14 +104,14 @@ template <class T, LeftFactor side, class GiveLeft, bool transposed>
 void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, Index bias_column, bool add,
                     const GiveLeft& left, const RightOf<T, transposed>& right) {
   const Index width = kernels<T>().panel_columns;
-  // Bᵀ is read along its rows panel by panel too.
+  // Bᵀ is also read along its rows if panels are packed one by one.
   const Index at_once = transposed || inner < kShort ? 1 : kernels<T>().panels_at_once;
   const Index most = kernels<T>().depth;
   const auto multiply_tiles = side == LeftFactor::rows ? kernels<T>().multiply_rows : kernels<T>().multiply_columns;
   Packed<T>& memory = Packed<T>::mine();
   T* const panels = reserve(memory.panel, (at_once * std::min(most, inner) + 1) * width);
   T* const padded_bias = panels + at_once * std::min(most, inner) * width;
-  // With several panels packed together, the rows that they multiply stay in the second-level cache.
+  // Limits the rows per pass, so that they stay in the second-level cache while several panels multiply them.
   const Index rows_at_once = at_once == 1 ? c.rows() : kRowsAtOnce;
   for (Index k = 0; k < std::max<Index>(inner, 1); k += most) {
     TileOf<T> tile;
@@ -173,8 +172,8 @@ void for_pieces(Index rows, Index columns, const Body& body) {
   });
 }
 
-/// Copies `runs` of `length` numbers at distance `stride`: runs at a power-of-two distance would evict each other from
-/// the caches. Returns the distance of the copies.
+/// Copies `runs` runs of `length` numbers, which are `stride` apart, because runs at a power-of-two distance evict each
+/// other from the caches. Returns the distance of the copies.
 template <class T>
 Index copy_left(const T* from, Index stride, Index runs, Index length) {
   const Index apart = (length + 2 * kNumbersOfALine<T> - 1) /
@@ -184,13 +183,14 @@ Index copy_left(const T* from, Index stride, Index runs, Index length) {
   return apart;
 }
 
-/// Packs a transposed A of `inner` × `rows` in the order in which tiles read it: kTileRows columns row by row, then the
-/// next ones.
+/// Packs a transposed A of `inner` × `rows` in the order in which tiles read it: kTileRows columns, row by row, per
+/// tile.
 template <class T>
 void pack_left(const T* from, Index stride, Index inner, Index rows) {
   const Index tiles = (rows + kTileRows - 1) / kTileRows;
   T* packed = Packed<T>::mine().reserve_left(tiles * kTileRows * inner);
-  constexpr Index kAtOnce = 8;  // rows of A: that many lines at a power-of-two distance fit into the first-level cache
+  // Rows of A per pass: that many lines at a power-of-two distance fit into the first-level cache.
+  constexpr Index kAtOnce = 8;
   for (Index begin = 0; begin < inner; begin += kAtOnce) {
     const Index end = std::min(begin + kAtOnce, inner);
     for (Index tile = 0; tile < tiles; ++tile) {
@@ -208,8 +208,8 @@ void pack_left(const T* from, Index stride, Index inner, Index rows) {
   }
 }
 
-/// Returns the left operand of a piece of C: some rows of A, for `columns` columns of C. A copy pays if enough panels
-/// read it.
+/// Returns a function that sets the left operand of a piece of C: some rows of A, for `columns` columns of C. Copies
+/// the rows if they are long and enough panels read the copy.
 template <class T>
 auto left_rows(const ConstBlockOf<T>& a, Index row, Index rows, Index columns) {
   const bool copies = a.outerStride() > kernels<T>().depth && columns >= kPanelsThatCopy * kernels<T>().panel_columns;
@@ -224,8 +224,8 @@ auto left_rows(const ConstBlockOf<T>& a, Index row, Index rows, Index columns) {
   };
 }
 
-/// Returns some columns of A, for `columns` columns of C. With copying alone, a tile uses a third of each line that it
-/// reads; packing A costs more, and pays if enough panels read it.
+/// Returns a function that sets some columns of A as left operand, for `columns` columns of C. Packs them if enough
+/// panels read the result; otherwise copies them, and tiles use a third of each cache line.
 template <class T>
 auto left_columns(const ConstBlockOf<T>& a, Index row, Index rows, Index columns) {
   return [&a, row, rows, packs = columns >= kPanelsThatPack * kernels<T>().panel_columns](Index k, TileOf<T>& tile) {

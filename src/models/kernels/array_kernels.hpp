@@ -6,8 +6,8 @@
 #include "spec/model_specification.hpp"
 #include "support/kernel_set.hpp"
 
-// Operations of learning other than its own matrix products, on rows of numbers and with Eigen, compiled for several
-// instruction sets like the products (models/gemm/kernels.hpp); no Eigen types cross this interface.
+// Operations of learning other than matrix products, on rows of numbers with Eigen, compiled for several instruction
+// sets like the products (models/gemm/kernels.hpp). The interface has no Eigen types.
 
 namespace dadsim::models {
 
@@ -28,30 +28,33 @@ struct Strided {
 
 template <class T>
 struct ArrayKernelsOf {
-  /// Same as activate_block() and its relatives in models/activation.hpp.
+  /// Activations on a block; see activate_block() in models/activation.hpp.
   void (*activate)(spec::Activation activation, std::ptrdiff_t rows, std::ptrdiff_t columns, Strided<T> z);
   void (*multiply_derivative_from_output)(spec::Activation activation, std::ptrdiff_t rows, std::ptrdiff_t columns,
                                           Strided<const T> output, Strided<T> delta);
   void (*multiply_derivative)(spec::Activation activation, std::ptrdiff_t rows, std::ptrdiff_t columns,
                               Strided<const T> pre_activation, Strided<T> delta);
 
-  /// One sample and step of a GRU (models/operations/gru.cpp): gates and `from_state` (h_{t−1} W_hᵀ + b_h) become (r,
-  /// z, n) and the new state; backward, (r, z, n) become their gradients, also in `delta`. Arguments must not overlap.
+  /// Computes one step of a GRU for one sample (models/operations/gru.cpp). Forward, `gates` becomes (r, z, n), and
+  /// `state` the new state, from `from_state` = h_{t−1} W_hᵀ + b_h. Backward, (r, z, n) become the gradients of the
+  /// products with x, and `delta` those of the products with h, which differ only in n, by the factor r. Arguments must
+  /// not overlap.
   void (*gru)(std::ptrdiff_t units, const T* from_state, const T* before, T* gates, T* state);
   void (*gru_back)(std::ptrdiff_t units, T* gates, T* delta, const T* reset, const T* before, const T* from_above,
                    T* back);
-  /// Likewise for an LSTM (models/operations/lstm.cpp); `cell_before` is null in the first step. Backward, (i, f, g, o)
-  /// become their gradients.
+  /// Computes one step of an LSTM for one sample (models/operations/lstm.cpp); `cell_before` is null in the first step
+  /// forward. Backward, (i, f, g, o) become their gradients.
   void (*lstm)(std::ptrdiff_t units, T* gates, const T* cell_before, T* cell, T* cell_tanh, T* state);
   void (*lstm_back)(std::ptrdiff_t units, T* gates, const T* cell_tanh, const T* cell_before, const T* from_above,
                     const T* back, T* back_cell);
 
-  /// softmax(scale · z) of the first `seen` > 0 numbers of a row, 0 in the others; backward, s becomes p ⊙ (s − mean) ·
-  /// scale.
+  /// Computes softmax(scale · z) of the first `seen` > 0 numbers of a row, and sets the others to 0. Backward: s ← p ⊙
+  /// (s − mean) · scale.
   void (*softmax)(T scale, std::ptrdiff_t seen, std::ptrdiff_t size, T* row);
   void (*softmax_back)(T scale, T mean, std::ptrdiff_t size, const T* p, T* s);
 
-  /// Takes each candidate that is larger, or equal and earlier, or NaN, with its position.
+  /// Takes each candidate and its position if the candidate is larger than the value, NaN, or equal to it and at an
+  /// earlier position.
   void (*take_larger)(std::ptrdiff_t size, const T* candidates, const std::int32_t* candidate_places, T* values,
                       std::int32_t* places);
 };

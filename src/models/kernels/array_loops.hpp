@@ -17,8 +17,8 @@
 namespace dadsim::models {
 namespace {
 
-// Plain loops, which the compiler vectorises (Eigen does not vectorise select). A failed comparison keeps NaN, so that
-// a diverging run shows it. Rows that are contiguous in memory are processed as one.
+// Plain loops, which the compiler vectorises (Eigen does not vectorise select). Comparisons are written so that NaN
+// passes through, and a diverging run shows it. Rows that are contiguous in memory are processed as one.
 template <class T>
 void relu(MutableBlockOf<T>& z) {
   const bool whole = z.outerStride() == z.cols();
@@ -29,8 +29,8 @@ void relu(MutableBlockOf<T>& z) {
   }
 }
 
-/// Selects by bits: a conditional expression becomes a store after a branch, which is not vectorised and mispredicted
-/// half of the time.
+/// Selects by bit operations. A conditional expression would become a branch and a store, which is not vectorised and
+/// mispredicted half of the time.
 template <class T>
 void keep_where_positive(Eigen::Index size, const T* __restrict sign, T* __restrict values) {
   using Bits = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
@@ -102,7 +102,7 @@ void multiply_derivative_block(spec::Activation activation, ConstBlockOf<T> pre_
       in_registers_of_rows([](auto d, const auto& z) { d *= T(1) - z.tanh().square(); }, delta, pre_activation);
       return;
     case spec::Activation::sigmoid:
-      // σ' = σ(z)·σ(−z): the second factor keeps its digits where σ(z) is near 1.
+      // Computes σ' as σ(z)·σ(−z): the second factor keeps its digits where σ(z) is near 1.
       in_registers_of_rows([](auto d, const auto& z) { d *= (T(1) / (T(1) + (-z).exp())) * (T(1) / (T(1) + z.exp())); },
                            delta, pre_activation);
       return;
@@ -162,8 +162,8 @@ void gru_rows_back(Index u, T* __restrict r, T* __restrict z, T* __restrict n, T
   }
 }
 
-/// Prefetches the `size` numbers before a row, which the previous step needs. The steps of a sample are contiguous in
-/// memory, but other samples come in between, more than a processor prefetches by itself.
+/// Prefetches the `size` numbers before a row, for the previous step. A sample's steps are contiguous in memory, but
+/// processing alternates between more samples than the hardware prefetcher can follow.
 template <class T>
 void ask_for_step_before(const T* row, Index size) {
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(row);
@@ -237,7 +237,7 @@ void lstm_back(Index u, T* gates, const T* cell_tanh, const T* cell_before, cons
                     back_cell);
 }
 
-/// Works in pieces that stay in the first-level cache between expressions.
+/// Works in pieces that stay in the first-level cache between the expressions.
 void adam(const AdamStep& step, Index all, float* weights, const float* gradient, float* first, float* second) {
   constexpr Index kStep = 1024;
   const bool mixes_decay = !step.decoupled && step.decay != 0;

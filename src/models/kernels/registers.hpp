@@ -8,7 +8,7 @@
 
 #include "models/kernels/array_kernels.hpp"
 
-// Rows for the loops of models/kernels/array_loops.hpp, in pieces as wide as a register.
+// Splits rows into pieces as wide as a register, for the loops of models/kernels/array_loops.hpp.
 
 namespace dadsim::models {
 namespace {
@@ -21,15 +21,15 @@ using ConstBlockOf =
 template <class T>
 using MutableBlockOf =
     Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>, 0, Eigen::OuterStride<>>;
-/// `size` numbers from an address on, possibly const; `size` Eigen::Dynamic: passed to the constructor.
+/// `size` numbers from an address on, possibly const. With Eigen::Dynamic, the size is passed to the constructor.
 template <class T, int size>
 using Numbers = Eigen::Map<std::conditional_t<std::is_const_v<T>, const Eigen::Array<std::remove_const_t<T>, size, 1>,
                                               Eigen::Array<T, size, 1>>>;
 
-/// Calls `body` with arrays of all numbers at the addresses, in consecutive pieces. Eigen processes numbers one by one
-/// up to an address aligned to its registers, where functions round differently than in registers. Allocations are
-/// aligned to 16 bytes, and to more only by chance: with wider registers pieces are one register wide, without such a
-/// beginning, and the remainder is padded to one. No bit depends on an address.
+/// Calls `body` with arrays of all numbers at the addresses, in consecutive pieces, such that no bit of a result
+/// depends on an address. Eigen processes numbers up to an aligned address one by one, where functions round
+/// differently. Allocations are aligned to 16 bytes only. With wider registers, each piece is therefore one register
+/// wide, and the remainder is padded to one.
 template <class Body, class... T>
 void in_registers(Eigen::Index size, const Body& body, T*... numbers) {
   using Number = std::common_type_t<std::remove_const_t<T>...>;
@@ -56,7 +56,7 @@ void in_registers(Eigen::Index size, const Body& body, T*... numbers) {
 }
 
 #if EIGEN_MAX_ALIGN_BYTES > 16
-/// A register of numbers, for operations that Eigen does not vectorise: selecting one of two numbers.
+/// A register of numbers, for selecting one of two numbers, which Eigen does not vectorise.
 template <class T>
 struct RegisterOf;
 template <>

@@ -5,8 +5,8 @@
 namespace dadsim::models {
 namespace {
 
-/// √x rounded as IEEE 754 requires. Eigen's float √ starts from the processor's estimate (rsqrtps), which differs
-/// between vendors: the same steps gave other results on another machine.
+/// Computes √x rounded as IEEE 754 requires. Eigen's √ of floats starts from the processor's estimate (rsqrtps), which
+/// differs between vendors, so results would differ between machines.
 struct ExactRoot {
   EIGEN_STRONG_INLINE float operator()(float x) const { return Eigen::numext::sqrt(x); }
   template <class Packet>

@@ -23,8 +23,8 @@ T fold(const Packet<T>& packet, const Take& take) {
   return folded[0];
 }
 
-/// Applies softmax(scale · z) to the first `seen` numbers, 0 after them. Uses whole registers and one padded with
-/// numbers that add nearly nothing, so that no bit depends on an address.
+/// Computes softmax(scale · z) of the first `seen` numbers, and sets the others to 0. Processes whole registers, the
+/// last one padded with numbers whose exponential is 0, so that no bit depends on an address.
 template <class T>
 void softmax(T scale, Eigen::Index seen, Eigen::Index size, T* row) {
   constexpr int kLanes = kPacketLanes<T>;
@@ -52,7 +52,7 @@ void softmax(T scale, Eigen::Index seen, Eigen::Index size, T* row) {
   std::fill(row + seen, row + size, T(0));
 }
 #else
-/// Applies softmax(scale · z) to the first `seen` numbers, 0 after them.
+/// Computes softmax(scale · z) of the first `seen` numbers, and sets the others to 0.
 template <class T>
 void softmax(T scale, Eigen::Index seen, Eigen::Index size, T* row) {
   auto z = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1> >(row, seen).array();

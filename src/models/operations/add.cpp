@@ -20,7 +20,7 @@ class Add final : public OperationOf<T> {
       flow.scratch.matrices.resize(1);
       flow.scratch.matrices[0].resize(flow.output.rows(), flow.output.cols());
     }
-    // Some samples at a time, so that a sum is still cached when φ is applied to it.
+    // Processes some samples at a time, so that the sum is still cached when φ is applied.
     constexpr std::size_t kBlockValues = 16384;
     const std::size_t block = std::max<std::size_t>(1, kBlockValues / static_cast<std::size_t>(this->out().size()));
     parallel_for_blocks(static_cast<std::size_t>(flow.samples()), block, [&](std::size_t begin, std::size_t end) {
@@ -42,7 +42,7 @@ class Add final : public OperationOf<T> {
   void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
     pass_on(flow, value_gradient, add);
   }
-  /// Runs last: if nothing is added, it takes over the gradient without a copy.
+  /// Must be called last: unless it adds, it moves the gradient instead of copying it.
   void backpropagate_second(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
     if (add) {
       value_gradient += flow.value_gradient;
@@ -53,7 +53,7 @@ class Add final : public OperationOf<T> {
 
   bool has_tangent() const override { return true; }
 
-  /// ẏ = φ'(x + second) ⊙ (ẋ + the tangent of the second)
+  /// ẏ = φ'(x + second) ⊙ (ẋ + tangent of `second`)
   void differentiate(const TangentFlowOf<T>& tangent) const override {
     const MatrixOf<T>& one = tangent.input.size() > 0 ? tangent.input : *tangent.second;
     tangent.output = one;

@@ -66,7 +66,7 @@ class AttentionScores final : public OperationOf<T> {
       const AttentionPart<T> dq = part(value_gradient, sample, head);
       const AttentionPart<T> dk = part(value_gradient, sample, heads_ + head);
       const AttentionPart<T> dv = part(value_gradient, sample, 2 * heads_ + head);
-      // The first block of rows skips the columns that it does not see.
+      // Clears the sums, because the first block of rows skips the columns that its mask hides.
       const bool whole = positions_ <= kRows;
       if (!add && !whole) {
         dk.rows(0, positions_, width_).setZero();
@@ -104,12 +104,12 @@ class AttentionScores final : public OperationOf<T> {
  private:
   /// Rows of P computed together. With a causal mask, columns after a block's last row are skipped.
   static constexpr Index kRows = 64;
-  /// Most positions for which P is kept: it is then at most a few times larger than the inputs.
+  /// Largest number of positions for which P is kept; P is then at most a few times larger than the inputs.
   static constexpr Index kKeptPositions = 64;
 
   using ConstNumbers = Eigen::Map<const VectorOf<T>>;
 
-  /// Some columns of a matrix. All blocks have one Eigen type, compiled once.
+  /// Columns of a matrix. Blocks of all sizes share one Eigen type, which is compiled once.
   template <class Scalar>
   struct AttentionPart {
     using Block = Eigen::Map<std::conditional_t<std::is_const_v<Scalar>, const MatrixOf<T>, MatrixOf<T>>, 0,
@@ -140,7 +140,7 @@ class AttentionScores final : public OperationOf<T> {
     return {values.data() + sample * values.cols() + index * width_, values.cols() / positions_};
   }
 
-  /// Returns rows of P from `row` on, kRows × t; entries after the visible columns of a row are not used.
+  /// Returns rows of P from `row` on, kRows × t. Entries after a row's visible columns are undefined.
   AttentionPart<T> probabilities(const FlowOf<T>& flow, Index sample, Index head, Index row) const {
     if (keeps_) {
       return {flow.scratch.matrices[0].data() + ((sample * heads_ + head) * positions_ + row) * positions_, positions_};
@@ -150,7 +150,7 @@ class AttentionScores final : public OperationOf<T> {
     return {p.data(), positions_};
   }
 
-  /// Computes these rows of P, which see the first `seen` columns.
+  /// Computes these rows of P, for the first `seen` columns.
   void attend(const AttentionPart<const T>& q, const MatrixOf<T>& k, Index row, Index rows, Index seen,
               const AttentionPart<T>& block) const {
     multiply_panels<T>(q.rows(row, rows, width_), k, block.rows(0, rows, seen), false);

@@ -15,11 +15,11 @@ using Eigen::Index;
 
 /// Batch normalisation (Ioffe & Szegedy, arXiv 1502.03167), channel by channel over samples and positions:
 ///     x̂ = (x − μ) ÷ √(σ² + ε),   y = φ(γ x̂ + β).
-/// In training each site has the μ and σ² (÷ n) of its own samples, like workers of data-parallel training without
-/// synchronised statistics; with D = dLoss/dy ⊙ φ' and means over the rows of the site
+/// In training μ and σ² (÷ n) are those of each site's samples, as in data-parallel training without synchronised batch
+/// norm. With D = dLoss/dy ⊙ φ', and means over the rows of the site
 ///     dx = γ ÷ √(σ² + ε) · (D − mean(D) − x̂ mean(D ⊙ x̂)).
-/// In evaluation they are running averages, r ← (1 − momentum) r + momentum · v, v being the mean over sites of their
-/// μ, or of their variances ÷ (n − 1).
+/// In evaluation μ and σ² are running averages, r ← (1 − momentum) r + momentum · v. v is the mean over sites of μ, or
+/// of the variances with divisor n − 1.
 template <class T>
 class BatchNorm final : public OperationOf<T> {
  public:
@@ -182,8 +182,8 @@ class BatchNorm final : public OperationOf<T> {
   template <int kSize>
   using FewAt = Eigen::Map<const Few<kSize>>;
 
-  /// Rows are contiguous, so that several can be processed as one long row: a row of few channels costs more to start
-  /// than to process.
+  /// Processes several rows as one long row, since they are contiguous. Starting a row costs more than processing its
+  /// few channels.
   class Wide {
    public:
     Wide(Index channels, Index rows) : channels_(channels), rows_(std::clamp<Index>(kWide / channels, 1, rows)) {}
@@ -232,7 +232,7 @@ class BatchNorm final : public OperationOf<T> {
     return first_row(flow, site + 1) - first_row(flow, site);
   }
 
-  /// Cuts the rows anew at each site, so that rounding at one site does not depend on the others.
+  /// Cuts the rows of each site separately, so that rounding at one site does not depend on others.
   std::vector<NormBlock> cut(const FlowOf<T>& flow) const {
     constexpr Index kRows = 256;
     std::vector<NormBlock> blocks;
@@ -262,7 +262,7 @@ class BatchNorm final : public OperationOf<T> {
       return;
     }
 
-    // Mean and sum of squared distances from it, of blocks and then of their union (Chan, Golub & LeVeque, The American
+    // Computes mean and sum of squared distances per block, then of their union (Chan, Golub & LeVeque, The American
     // Statistician 37, 1983): one pass, without loss of digits for means far from zero.
     MatrixOf<T>& parts = flow.scratch.matrices[kParts];
     parts.resize(static_cast<Index>(blocks.size()), 2 * channels);

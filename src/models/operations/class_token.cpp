@@ -49,7 +49,7 @@ class ClassToken final : public OperationOf<T> {
 template <class T>
 OperationPointer<T> make_class_token(const spec::SampleShape& in, ParameterBuilder<T>& parameters) {
   const spec::SampleShape out{1, in.positions() + 1, in.channels};
-  const std::size_t vector = parameters.vector(in.channels, 0.02);  // 0.02: BERT, for its token [CLS]
+  const std::size_t vector = parameters.vector(in.channels, 0.02);  // standard deviation 0.02, as in BERT for [CLS]
   return std::make_shared<ClassToken<T>>(in, out, vector);
 }
 

@@ -8,7 +8,7 @@
 
 namespace dadsim::models {
 
-/// Rows per thread and block.
+/// Rows per block; one thread sums a block.
 inline constexpr std::size_t kSumRows = 128;
 
 /// Sums over rows, in parallel and always in the same order: `add(begin, end, sums)` adds rows [begin, end) to `sums`,
@@ -36,7 +36,7 @@ Eigen::Index add_up_columns(const ConstBlockOf<T>& rows, Eigen::Index column, T*
   return kColumns;
 }
 
-/// Sums columns; none without a bias.
+/// Sums the columns into a bias gradient, which stays empty without a bias.
 template <class T>
 void add_up_rows(const ConstBlockOf<T>& rows, bool with_bias, VectorOf<T>& sums) {
   sums.resize(with_bias ? rows.cols() : 0);

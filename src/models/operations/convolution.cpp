@@ -19,7 +19,7 @@ namespace {
 // arXiv:1410.0759). A picture is height × width × channels, with a border of zeros left and right only: rows of the
 // kernel above or below it are left out.
 
-/// A picture with room left and right of its columns: pixel (y, x) is at y · pitch + (left + x) · channels.
+/// A picture with extra columns left and right: pixel (y, x) is at y · pitch + (left + x) · channels.
 template <class T>
 struct PictureOf {
   const T* pixels = nullptr;  ///< pixels from column −left on
@@ -28,8 +28,8 @@ struct PictureOf {
   const T* at(Eigen::Index y, Eigen::Index x) const { return pixels + y * pitch + (left + x) * channels; }
 };
 
-/// Returns `picture` (height × width × channels) with `left` and `right` columns of zeros, in `memory`, which has room
-/// after it for the reads of add_window_gradient().
+/// Returns `picture` (height × width × channels) with `left` and `right` columns of zeros added, in `memory`. The
+/// memory has room after the picture, which add_window_gradient() reads.
 template <class T>
 PictureOf<T> with_borders(const T* picture, Eigen::Index height, Eigen::Index width, Eigen::Index channels,
                           Eigen::Index left, Eigen::Index right, std::vector<T>& memory);
@@ -43,13 +43,13 @@ struct WindowShape {
   Eigen::Index out_row = 0, out_column = 0, out_step = 1;
 };
 
-/// Returns the columns of a panel.
+/// Returns the number of columns of a panel for `out` filters.
 template <class T>
 Eigen::Index window_panel(Eigen::Index out);
 
-/// Sets each pixel of `result` (… × result_width × out) that a window produces to Σ_k window(k) W(k, ·) (+ bias, if it
-/// has entries), or adds that to it. The terms are added in order: row by row of the window, and within one pixel by
-/// pixel.
+/// Computes each pixel of `result` (… × result_width × out) that belongs to a window: Σ_k window(k) W(k, ·) (+ bias, if
+/// it has entries); with `add`, adds to it. The order of the terms is fixed: by row of the window, then by pixel, then
+/// by channel.
 template <class T>
 void multiply_windows(const PictureOf<T>& picture, const WindowShape& windows, const std::vector<T>& panels,
                       const VectorOf<T>& bias, bool add, T* result, Eigen::Index result_width, Eigen::Index out);
@@ -146,7 +146,7 @@ void add_window_gradient(const PictureOf<T>& picture, const WindowShape& windows
   tile.across = windows.across;
   tile.gradient_apart = windows.rows * run;
   for (Index y = 0; y < windows.rows; ++y) {
-    // Window rows i with 0 ≤ row + i · step + y < height.
+    // Window rows i for which 0 ≤ row + i · step + y < height.
     const Index begin = windows.row + y;
     const Index first = begin >= 0 ? 0 : (-begin + windows.step - 1) / windows.step;
     const Index last = std::min(
@@ -241,7 +241,7 @@ class ConvolutionOperation final : public OperationOf<T> {
     value_gradient.resize(flow.samples(), this->in().size());
     std::vector<std::vector<T>> panels(remainders_.size());
     for (std::size_t r = 0; r < remainders_.size(); ++r) {
-      // Windows of Δ run against the kernel: their first pixel meets the kernel's last one.
+      // Δ meets the kernel in reverse order: the first pixel of a window of Δ belongs to the kernel's last pixel.
       const auto& [windows, last_y, last_x] = remainders_[r];
       const auto entry = [&, &w = windows, y = last_y, x = last_x](Index k, Index c) {
         const Index filter = k % spec_.filters;
@@ -285,7 +285,7 @@ class ConvolutionOperation final : public OperationOf<T> {
 
   RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const override {
     if (!copies_) return as_rows(flow.input, width_);
-    // The first caller copies the patches for all readers of the same pass, which may run concurrently.
+    // The first caller forms the patches; readers of the same pass may run concurrently.
     const std::lock_guard lock(copying_);
     MatrixOf<T>& patches = flow.scratch.matrices[kPatches];
     if (flow.scratch.indices.front() == 0) {
@@ -300,16 +300,19 @@ class ConvolutionOperation final : public OperationOf<T> {
   }
 
  private:
-  static constexpr std::size_t kBlockRows = 256;      // output pixels per thread and block, at least
-  static constexpr std::size_t kGradientSamples = 8;  // samples whose gradients are added in sequence, at least
-  static constexpr std::size_t kGradientBlocks = 32;  // blocks of such samples, at most
-  // Indices into ScratchOf::matrices; the first of the indices is set once the patches exist.
+  static constexpr std::size_t kBlockRows = 256;      // largest number of output pixels per block of several samples,
+                                                      // which one thread computes
+                                                      // computes
+  static constexpr std::size_t kGradientSamples = 8;  // smallest number of samples whose gradients are added in
+                                                      // sequence, as a block
+  static constexpr std::size_t kGradientBlocks = 32;  // largest number of these blocks
+  // Indices into ScratchOf::matrices; kPatches is set only once the patches have been formed.
   enum : std::size_t { kPatches, kPreActivation, kParts, kCount };
 
-  /// The input pixels for which (y + padding, x + padding) leave the same remainders modulo the stride.
+  /// Input pixels with the same remainders of (y + padding, x + padding) modulo the stride.
   struct Remainder {
     WindowShape windows;   ///< windows of Δ
-    Index last_y, last_x;  ///< last kernel pixels that meet them
+    Index last_y, last_x;  ///< last kernel pixels that these windows meet
   };
 
   bool keeps_pre_activation() const { return !derivative_from_output(spec_.activation); }
@@ -342,7 +345,7 @@ class ConvolutionOperation final : public OperationOf<T> {
     delta_right_ = std::max(delta_right_, w.column + w.across - 1 + w.columns - this->out().width);
   }
 
-  /// Returns picture s of the input; its border is in memory of the thread.
+  /// Returns picture s of the input; with a border it is in the thread's memory.
   PictureOf<T> picture(const MatrixOf<T>& images, Index s) const {
     if (left_ + right_ > 0) return bordered(images, s);
     return {images.data() + s * this->in().size(), this->in().height, this->in().channels, 0,
@@ -368,8 +371,8 @@ class ConvolutionOperation final : public OperationOf<T> {
     });
   }
 
-  /// Calls body(patch, pixel, count) for each row of the kernel at output pixel (oy, ox). `count` values of the image
-  /// from `pixel` on belong at `patch` in the patch; the rest of the row is zero. `count` may be 0.
+  /// Calls body(patch, pixel, count) for each row of the kernel at output pixel (oy, ox): `count` input values from
+  /// `pixel` on are copied to `patch`, and the rest of the row is zero. `count` may be 0.
   template <class Body>
   void for_kernel_rows(Index oy, Index ox, const Body& body) const {
     const spec::SampleShape& in = this->in();

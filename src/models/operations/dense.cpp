@@ -31,7 +31,7 @@ class Dense final : public OperationOf<T> {
     MatrixOf<T>& z = flow.scratch.matrices[0];
     z.resize(flow.output.rows(), flow.output.cols());
     multiply_transposed<T>(as_rows(flow.input, width_), weights.weight, weights.bias, as_rows(z, spec_.units));
-    // Some samples at a time, so that a copy is still cached when φ is applied to it.
+    // Processes some samples at a time, so that a copy is still cached when φ is applied.
     constexpr std::size_t kBlockValues = 16384;
     const std::size_t block = std::max<std::size_t>(1, kBlockValues / static_cast<std::size_t>(this->out().size()));
     parallel_for_blocks(static_cast<std::size_t>(flow.samples()), block, [&](std::size_t begin, std::size_t end) {
@@ -58,7 +58,7 @@ class Dense final : public OperationOf<T> {
   bool has_tangent() const override { return true; }
   bool gates() const override { return spec_.activation == spec::Activation::relu; }
 
-  /// Ż = Ẋ Wᵀ + what the direction adds, ẏ = φ'(Z) ⊙ Ż. Between groups W counts as zero.
+  /// Ż = Ẋ Wᵀ + the direction's perturbation, ẏ = φ'(Z) ⊙ Ż. Weights between different groups count as zero.
   void differentiate(const TangentFlowOf<T>& tangent) const override {
     const FlowOf<T>& flow = tangent.flow;
     tangent.output.resize(flow.samples(), this->out().size());

@@ -14,8 +14,8 @@ using Eigen::Index;
 /// In training y = x ⊙ m, where each entry of m is 0 with the given rate and 1 ÷ (1 − rate) otherwise (inverted
 /// dropout; Srivastava et al., JMLR 15, 2014); y = x in evaluation.
 ///
-/// The mask depends on the seed, the step, the number of this dropout in the network, and the sample's row in the pass:
-/// the distribution of samples over sites has no effect.
+/// The mask depends on the seed, the step, the index of this dropout in the network, and the sample's row in the pass.
+/// It does not depend on the distribution of samples over sites.
 template <class T>
 class Dropout final : public OperationOf<T> {
  public:
@@ -66,12 +66,12 @@ class Dropout final : public OperationOf<T> {
     });
   }
 
-  /// Draws a mask. Counter-based like RandomStream, but each sample's numbers begin at a counter of its own.
+  /// Draws a mask. Random numbers are counter-based as in RandomStream; each sample has its own range of counters.
   void draw(const Pass& pass, Index sample, T* mask) const {
     const r123::Philox4x32::key_type key{
         {static_cast<std::uint32_t>(pass.seed), static_cast<std::uint32_t>(pass.seed >> 32U)}};
     const std::uint32_t purpose = static_cast<std::uint32_t>(Purpose::dropout) | number_ << 16U;
-    const double dropped = std::ldexp(rate_, 32);  // dropped share of 2³² equally likely numbers
+    const double dropped = std::ldexp(rate_, 32);  // dropout rate times 2³², as a threshold
     const T kept = static_cast<T>(1 / (1 - rate_));
     const Index size = this->out().size();
     for (Index begin = 0; begin < size; begin += 4) {

@@ -47,8 +47,9 @@ class Embedding final : public OperationOf<T> {
 template <class T>
 OperationPointer<T> make_embedding(const spec::EmbeddingSpec& spec, const spec::SampleShape& in,
                                    ParameterBuilder<T>& parameters) {
-  // Between GPT-2's 0.02 and PyTorch's 1. The preset language-model (width 32, Adam, a Markov source of 32 symbols)
-  // learned more in 1,000 steps than with 0.02, at rates of 1e-3 and 3e-3; with 1 it hardly started at 1e-3.
+  // Standard deviation of a table's entries, between GPT-2's 0.02 and PyTorch's 1. The preset language-model (width 32,
+  // Adam, a Markov source of 32 symbols) learned more in 1,000 steps than with 0.02, at rates of 1e-3 and 3e-3; with 1
+  // it hardly started at 1e-3.
   const std::size_t table = parameters.embedding(in.vocabulary, spec.units, 0.1);
   return std::make_shared<Embedding<T>>(in, spec::SampleShape{in.height, in.width, spec.units}, table);
 }

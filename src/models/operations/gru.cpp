@@ -70,7 +70,7 @@ class Gru final : public RecurrentOf<T> {
     multiply_panels<T>(as_rows(flow.input, this->in().channels).middleRows(begin * steps_, gates.rows()),
                        kept[kPackedX], gates, biased);
     auto state = as_rows(flow.output, u);
-    MatrixOf<T> product = MatrixOf<T>::Zero(end - begin, 3 * u);  // h_{t−1} W_hᵀ + b_h; 0 where h is
+    MatrixOf<T> product = MatrixOf<T>::Zero(end - begin, 3 * u);  // h_{t−1} W_hᵀ + b_h; only the bias in the first step
     for (Index t = 0; t < steps_; ++t) {
       if (biased) product.rowwise() = bias_h.transpose();
       if (t > 0) {

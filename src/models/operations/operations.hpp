@@ -5,7 +5,7 @@
 #include "models/operation.hpp"
 #include "spec/model_specification.hpp"
 
-// One function per operation, each in the file with its name. `in` is the shape of the input.
+// Factories of operations, each in the file with the operation's name. `in` is the shape of the input.
 
 namespace dadsim::models {
 
@@ -46,7 +46,7 @@ template <class T>
 OperationPointer<T> make_positions(const spec::SampleShape& in, ParameterBuilder<T>& parameters);
 template <class T>
 OperationPointer<T> make_class_token(const spec::SampleShape& in, ParameterBuilder<T>& parameters);
-/// `number` distinguishes this operation's masks from those of others.
+/// `number`: index of the dropout in the network, which selects its masks.
 template <class T>
 OperationPointer<T> make_dropout(const spec::DropoutSpec& spec, const spec::SampleShape& in, std::uint32_t number);
 /// φ(x + second)

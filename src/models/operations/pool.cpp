@@ -87,16 +87,16 @@ class Pool final : public OperationOf<T> {
     }
   }
 
-  /// Copies in pieces, the last of which reaches up to kPiece − 1 numbers beyond the end on both sides: a call of
-  /// memmove for the few channels of a pixel takes longer than the copy itself.
+  /// Copies in pieces that may reach up to kPiece − 1 numbers beyond the end of `from` and `to`. A memmove call for the
+  /// few channels of a pixel takes longer than the copy itself.
   static constexpr Index kPiece = 8;
   template <class Number>
   static void copy_channels(const Number* from, Index channels, Number* to) {
     for (Index c = 0; c < channels; c += kPiece) std::memcpy(to + c, from + c, kPiece * sizeof(Number));
   }
 
-  /// Finds the largest value of each window and its position; of equal ones the first from left to right and down. A
-  /// row of windows is reduced vertically first and then horizontally, so that both run along memory.
+  /// Finds the largest value of each window and its position; the first of equal ones, in row order. Each row of
+  /// windows is reduced vertically and then horizontally, so that both passes run along memory.
   void take_largest(const T* image, T* y, std::int32_t* chosen) const {
     thread_local std::vector<T> values, candidates, largest;
     thread_local std::vector<std::int32_t> places, candidate_places, largest_places;

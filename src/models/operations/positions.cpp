@@ -44,7 +44,7 @@ class Positions final : public OperationOf<T> {
 
 template <class T>
 OperationPointer<T> make_positions(const spec::SampleShape& in, ParameterBuilder<T>& parameters) {
-  const std::size_t vector = parameters.vector(in.size(), 0.02);  // 0.02 as in BERT and GPT-2
+  const std::size_t vector = parameters.vector(in.size(), 0.02);  // standard deviation 0.02, as in BERT and GPT-2
   return std::make_shared<Positions<T>>(in, vector);
 }
 

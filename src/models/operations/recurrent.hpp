@@ -13,11 +13,12 @@
 
 namespace dadsim::models {
 
-/// Samples that one thread takes through the whole sequence, so that their data stay in its cache.
+/// Samples that one thread processes through the whole sequence together, so that their data stay in its cache.
 inline constexpr std::size_t kSequencesAtOnce = 12;
 
-/// Common part of GRU and LSTM: with `gates` gates W_x is gates·units × channels and W_h gates·units × units, and
-/// samples pass through the sequence in blocks. x is samples × (positions · channels), h samples × (positions · units).
+/// Common part of GRU and LSTM. With `gates` gates, W_x is gates·units × channels and W_h gates·units × units. Blocks
+/// of samples pass through the sequence together. x is samples × (positions · channels), h samples × (positions ·
+/// units).
 template <class T>
 class RecurrentOf : public OperationOf<T> {
  public:
@@ -39,7 +40,7 @@ class RecurrentOf : public OperationOf<T> {
     kBefore,  ///< h_{t−1}
     kPackedX,
     kPackedH,
-    kOwn,  ///< first matrix for a derived unit's own use
+    kOwn,  ///< index of the first matrix that derived classes may use
   };
 
   RecurrentOf(const spec::RecurrentSpec& spec, const spec::SampleShape& in, Eigen::Index gates, std::size_t first)
@@ -62,7 +63,7 @@ class RecurrentOf : public OperationOf<T> {
   const WeightsOf<T>& x2h(const FlowOf<T>& flow) const { return flow.parameters.matrices[this->first_matrix()]; }
   const WeightsOf<T>& h2h(const FlowOf<T>& flow) const { return flow.parameters.matrices[this->first_matrix() + 1]; }
 
-  /// Calls `body(begin, end)` for blocks of samples, possibly at the same time.
+  /// Calls `body(begin, end)` for blocks of samples, possibly in parallel.
   template <class Body>
   void for_blocks(const FlowOf<T>& flow, Body&& body) const {
     parallel_for_blocks(static_cast<std::size_t>(flow.samples()), kSequencesAtOnce,
@@ -74,7 +75,7 @@ class RecurrentOf : public OperationOf<T> {
   Eigen::Index units_, steps_, gates_;
 };
 
-/// Creates the weights of a unit with `gates` gates, W_x and then W_h, with PyTorch's initial values.
+/// Creates the weights W_x and W_h of a unit with `gates` gates, with PyTorch's initial values.
 template <class Unit, class T>
 OperationPointer<T> make_recurrent(const spec::RecurrentSpec& spec, const spec::SampleShape& in, Eigen::Index gates,
                                    ParameterBuilder<T>& parameters) {

@@ -85,7 +85,7 @@ void add_gradient_tile(const GradientTile<T>& tile) {
   }
 }
 
-/// Calls `body` with a constant count until `count` are done: as many at a time as there are registers for.
+/// Calls `body` with constant tile sizes that add up to `count`: tiles as large as registers allow, then smaller ones.
 template <class Body>
 void in_tiles(Index count, const Body& body) {
   for (; count >= kSideBySide; count -= kSideBySide) body.template operator()<kSideBySide>();
@@ -96,8 +96,8 @@ void in_tiles(Index count, const Body& body) {
   if (count >= 1) body.template operator()<1>();
 }
 
-/// Does the same for tiles of one vector. Eight sums are needed so that none waits for itself on cores that start two
-/// multiply-adds per cycle; at most twelve stay in registers.
+/// Like in_tiles(), for tiles of one vector. At least eight sums hide the latency on cores that start two multiply-adds
+/// per cycle; at most twelve fit in registers.
 template <class Body>
 void in_long_tiles(Index count, const Body& body) {
   if constexpr (kVectorBytes < 32) return in_tiles(count, body);
@@ -112,7 +112,7 @@ void in_long_tiles(Index count, const Body& body) {
   if (count >= 1) body.template operator()<1>();
 }
 
-/// Does the same for tiles of two vectors; only with AVX2 six windows of them fit.
+/// Like in_tiles(), for tiles of two vectors. Tiles of six windows fit only with AVX2.
 template <class Body>
 void in_wide_tiles(Index count, const Body& body) {
   if constexpr (kVectorBytes != 32) return in_tiles(count, body);
@@ -209,7 +209,7 @@ void multiply_tile(const TileOf<T>& tile, Fetcher<T>& fetcher) {
       sum[i][v] = tile.start == TileStart::bias ? load(tile.bias + v * kLanes<T>) : PacketOf<T>{};
     }
   }
-  // The start values of the sums have left the cache by now.
+  // Prefetches the entries of C, which have left the cache since the last panel.
   for (int i = 0; i < rows; ++i) {
     for (int v = 0; v < vectors; ++v) __builtin_prefetch(tile.c + i * tile.c_stride + v * kLanes<T>);
   }
@@ -250,7 +250,7 @@ void multiply_tile(const TileOf<T>& tile, Fetcher<T>& fetcher) {
   }
 }
 
-/// Uses as many vectors as the columns need.
+/// Uses only as many vectors as the columns need.
 template <class T, Left left, int rows>
 void multiply_tile(const TileOf<T>& tile, Fetcher<T>& fetcher) {
   const Index vectors = (tile.columns + kLanes<T> - 1) / kLanes<T>;
@@ -278,7 +278,7 @@ void multiply_tiles(Index rows, const TileOf<T>& first) {
   if (rows >= 1) next.template operator()<1>();
 }
 
-/// Packs whole panels row by row of B, so that B is read along its rows; the remaining columns come last.
+/// Packs whole panels row by row of B, which reads B along its rows; packs the remaining columns last.
 template <class T>
 void pack_panels(const T* b, Index stride, Index inner, Index columns, T* panel, Index panel_size) {
   const Index whole = columns / kPanelColumns<T>;
@@ -302,7 +302,7 @@ void pack_panels(const T* b, Index stride, Index inner, Index columns, T* panel,
   }
 }
 
-/// Interleaves the first halves of two vectors, number by number, or the second halves.
+/// Interleaves the first, or the second, halves of two vectors, number by number.
 template <class Packet, int... lane>
 Packet first_in_turn(const Packet& a, const Packet& b, std::integer_sequence<int, lane...>) {
   return __builtin_shufflevector(a, b, (lane / 2 + lane % 2 * static_cast<int>(sizeof...(lane)))...);

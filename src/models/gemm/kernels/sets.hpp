@@ -2,7 +2,7 @@
 
 #include "models/gemm/kernels.hpp"
 
-// The sets of kernels that are compiled, each in the file of its name.
+// Compiled sets of kernels, each in the file of its name.
 
 namespace dadsim::models {
 

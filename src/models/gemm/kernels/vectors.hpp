@@ -10,10 +10,10 @@ namespace {
 
 using Index = KernelIndex;
 
-// Sums per tile, as many as registers allow: 6 × 4 of the 32 of AVX-512, 6 × 2 of the 16 of the others. Adjacent
-// windows × vectors of filters, and in the gradient filters × vectors of numbers under a row of the kernel. A panel of
-// kDepth terms is 64 KiB, streamed from the second-level cache: that costs less than storing and reloading the sums
-// more often.
+// Sums per tile of a product fill the registers: 6 × 4 of 32 with AVX-512, 6 × 2 of 16 otherwise. A tile of a
+// convolution has up to 12 adjacent windows × 1 or kWindowVectors vectors of filters; one of a gradient, up to 12
+// filters × 1 to kGradientVectors vectors of numbers in a kernel row. A panel of kDepth terms takes 64 KiB and is
+// streamed from the second-level cache, which costs less than storing and reloading sums more often.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
 constexpr int kTileVectors = 4;
@@ -47,7 +47,7 @@ template <class T, int bytes = kVectorBytes>
 using PacketOf = typename Vectors<T, bytes>::Packet;
 template <class T>
 constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
-// Shorter vectors for few filters, or few numbers per row of the kernel: they would leave most of a long vector empty.
+// Shorter vectors, for few filters or few numbers in a kernel row, which would leave most of a long vector empty.
 constexpr int kFewBytes = kVectorBytes < 32 ? kVectorBytes : 32;
 template <class T>
 constexpr int kFewLanes = kFewBytes / static_cast<int>(sizeof(T));
