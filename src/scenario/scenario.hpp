@@ -21,7 +21,7 @@
 
 namespace dadsim::scenario {
 
-/// A complete scenario: every default filled in, every reference checked.
+/// A complete scenario: every default is filled in, and every reference is checked.
 struct Scenario {
   std::string file;  ///< path given on the command line
   std::string name;
@@ -31,9 +31,9 @@ struct Scenario {
   std::vector<std::string> platform_files;  ///< files that a platform file names
   spec::NetworkSpec network;
   spec::FrameworkSpec framework;
-  spec::FailureSpec failures;             ///< simulated only by event-driven runs
-  std::vector<spec::DeviceSpec> devices;  ///< defined in the scenario itself
-  std::vector<spec::Placement> workers;   ///< placement of each worker; for workers of several devices, of their first
+  spec::FailureSpec failures;             ///< outages, which only event-driven runs simulate
+  std::vector<spec::DeviceSpec> devices;  ///< devices that the scenario defines
+  std::vector<spec::Placement> workers;   ///< placement of each worker; if workers have several devices, of their first
                                           ///< devices
   /// All named devices, for workers of several devices: with T devices to a layer, C parts of a sequence and D workers,
   /// device t of part c in stage p of worker d has number t + T (c + C (d + D p)). Empty if every worker is one device.
@@ -55,17 +55,16 @@ struct Scenario {
                                                        ///< has layers
   bool timing_only = false;                            ///< true: nothing is learned, and steps are recorded for their
                                                        ///< sizes alone
-  /// True if no network learns: `data`, `model` and most of `training` belong to a stand-in on which steps are
-  /// recorded.
+  /// True if no network learns. `data`, `model` and most of `training` are then stand-ins, on which steps are recorded.
   bool stand_in = false;
-  spec::PayloadSpec payload;  ///< with timing_only: replaces a network and data
+  spec::PayloadSpec payload;  ///< with timing_only: sizes in place of a network and data
   std::vector<spec::RunSpec> runs;
-  /// The hash of the resolved scenario, with the contents of files in place of their paths: equal scenarios have equal
-  /// hashes wherever they lie.
+  /// The hash of the resolved scenario, with the contents of files in place of their paths. Equal scenarios have equal
+  /// hashes in any folder.
   std::uint64_t hash = 0;
-  spec::AskedMetric metric = spec::AskedMetric::automatic;  ///< metric by which runs are compared
-  bool ignore_memory = false;            ///< times runs even if they do not fit the memory of their devices
-  std::optional<spec::SweepSpec> sweep;  ///< variations for `dadsim sweep`; not part of the hash
+  spec::AskedMetric metric = spec::AskedMetric::automatic;  ///< metric by which reports compare runs
+  bool ignore_memory = false;            ///< true: runs are timed even if they do not fit their devices' memory
+  std::optional<spec::SweepSpec> sweep;  ///< axes of `dadsim sweep`; not part of the hash
   std::optional<spec::CostSpec> costs;
   std::optional<spec::EvaluationSpec> evaluation;   ///< evaluation of the last models of event-driven runs
   std::optional<spec::GoalSpec> goal;               ///< goal of `dadsim plan`; not part of the hash
@@ -73,8 +72,8 @@ struct Scenario {
   std::string ladder;                               ///< scale study file with relative steps; empty: none
 };
 
-/// Participants of a run: groups of devices that follow one another, all of one size. A group is one replica of the
-/// network, or several that share gradients.
+/// Returns the number of participants of a run. A participant is a group of consecutive devices, all groups of one
+/// size: one replica of the network, or several replicas that share gradients.
 inline std::size_t participants_of(const Scenario& scenario, const spec::RunSpec& run) {
   const auto islands = static_cast<std::size_t>(spec::islands_of(run.parameters));
   return islands > 0 ? islands : scenario.workers.size();

@@ -24,7 +24,8 @@ std::string attributes_in_words(const Element& element) {
   return text;
 }
 
-/// Returns an element's step in a path: runs by their labels, other elements by position among those of the same name.
+/// Returns an element's part of a path: its name, and in brackets its label or, if it has none, its position among
+/// several elements of the same name.
 std::string step_of(const Element& parent, std::size_t child) {
   const Element& element = parent.children[child];
   const auto same_name = [&](const Element& other) { return other.name == element.name; };

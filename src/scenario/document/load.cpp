@@ -17,7 +17,7 @@ namespace dadsim::scenario {
 
 namespace {
 
-/// Refuses a document of another kind that a scenario names.
+/// Refuses a platform, a workload or a recorded step where a scenario is expected.
 void check_root(const std::string& path, std::string_view text) {
   const std::optional<RootElement> root = find_root_element(text);
   const bool platform = root && (root->name == "platform" || root->name == "cluster-platform");
@@ -53,7 +53,7 @@ Scenario ScenarioSource::load_point(const std::vector<std::string>& overrides, c
 
 namespace {
 
-/// Checks that everything a plan may change exists.
+/// Checks that the scenario has everything that its plan may change.
 void check_allowed(const Element& root, const spec::GoalSpec& goal, Findings& findings) {
   for (const spec::AllowedChange& one : goal.allowed) {
     if (std::optional<Fault> fault = fault_of_path(root, one.varied.path)) {

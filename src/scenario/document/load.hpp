@@ -9,7 +9,8 @@
 
 namespace dadsim::scenario {
 
-/// A scenario file, read once, to be completed many times with other overrides. The files it names are read each time.
+/// A scenario file that is read once and completed many times with different overrides. The files that it names are
+/// read each time.
 class ScenarioSource {
  public:
   /// Reads the file. Throws InputError if there is no such file or it is not XML.
@@ -20,10 +21,9 @@ class ScenarioSource {
   const std::string& path() const { return path_; }
   const std::string& text() const { return text_; }
 
-  /// Does the same as load_scenario().
+  /// Loads the scenario with these overrides; see load_scenario().
   Scenario load(const std::vector<std::string>& overrides, const Catalog& catalog) const;
-  /// Loads one point of a study: the scenario without <sweep>, <scale-study> and <goal>, which overrides may still
-  /// name.
+  /// Loads one point of a study, without <sweep>, <scale-study> and <goal>. Overrides may still name these.
   Scenario load_point(const std::vector<std::string>& overrides, const Catalog& catalog) const;
 
  private:
@@ -37,8 +37,8 @@ class ScenarioSource {
 /// Throws InputError with all errors.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides, const Catalog& catalog);
 
-/// Reads a platform file. A <cluster-platform> is read and checked; a SimGrid <platform> is only recognised, and
-/// Catalog::check_platform checks its contents. Throws InputError with all errors.
+/// Reads a platform file. A <cluster-platform> is read and checked; the contents of a SimGrid <platform> are checked
+/// later, by Catalog::check_platform. Throws InputError with all errors.
 spec::PlatformSpec load_platform_file(const std::string& path, const Catalog& catalog);
 
 /// Returns the resolved scenario as XML, with every default filled in and every path absolute: loading it gives an

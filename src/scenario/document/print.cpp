@@ -92,14 +92,14 @@ std::uint64_t problem_hash_of(const Scenario& scenario, std::uint64_t seed) {
 }
 
 std::uint64_t learning_problem_hash_of(const Scenario& scenario, std::uint64_t seed) {
-  // The length of training and the dates of evaluations do not change an operation's result.
+  // Leaves out the length of training and the dates of evaluations, which do not change an operation's result.
   spec::TrainingSpec training = scenario.training;
   training.seeds = 1;
   training.target_accuracy = 0;
   training.further_targets.clear();
   training.stop = spec::TrainingSpec::Stop::budget;
   training.evaluate_every = 0;
-  // The simulation knows the dates of data drift; the resulting data are part of each operation's name.
+  // Leaves out the dates of data drift: the drifted data are part of each operation's name.
   Scenario timeless = scenario;
   for (spec::DriftSpec& drift : timeless.data.drifts) drift.at = 0;
   XmlWriter xml;
@@ -115,7 +115,7 @@ std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& ru
                                std::uint64_t seed) {
   spec::TrainingSpec learned = training;
   learned.seeds = 1;
-  learned.exact_once = false;  // otherwise runs learned together have a key of both
+  learned.exact_once = false;  // otherwise runs that are learned together would have a key of both
   if (learned.evaluate_every > 0) {
     learned.target_accuracy = learned.stop == spec::TrainingSpec::Stop::budget ? 0 : learned.last_target();
     learned.further_targets.clear();

@@ -14,7 +14,7 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::size_t kListed = 12;  // numbers that a remedy lists, at most
+constexpr std::size_t kListed = 12;  // largest number of values that a remedy lists
 
 /// Returns `use NAME="1", "2" or "4"`, and at most kListed of the numbers.
 std::string remedy_of(std::string_view name, const std::vector<std::size_t>& numbers) {
@@ -45,7 +45,7 @@ std::string remedy_for_division(spec::TimedAsSpec timed, std::size_t devices) {
                                   {"expert-parallel", &spec::ParallelismSpec::experts}}) {
     const std::int32_t asked = std::exchange(timed.parallelism.*way, 1);
     std::vector<std::size_t> numbers;
-    // sequence-parallel has no effect without tensor parallelism, and would be refused.
+    // Skips tensor="1" with sequence-parallel, which has no effect without tensor parallelism and would be refused.
     const bool several = way == &spec::ParallelismSpec::tensor && timed.parallelism.sequence_parallel;
     for (std::size_t one = several ? 2 : 1; asked > 1 && one <= kMostTried && numbers.size() <= kListed; ++one) {
       timed.parallelism.*way = static_cast<std::int32_t>(one);

@@ -80,7 +80,7 @@ spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algo
   for (const spec::ParameterSpec& parameter : compressor->parameters) {
     spec.parameters[parameter.name] = read_parameter(node, parameter, context);
   }
-  // The numbers that a biased method omits are lost unless remembered, as its authors do.
+  // Biased methods lose the omitted numbers unless they keep the error; the methods' authors keep it.
   spec.memory = node.boolean("memory", compressor->biased(spec.parameters) && algorithm.remembers() &&
                                            (algorithm.sends_gradients || algorithm.event_driven()));
   if (spec.memory && compressor->lossless) {

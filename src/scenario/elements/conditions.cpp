@@ -27,8 +27,8 @@ bool is_drawn_in_steps(const spec::FailureSpec& what) {
       what.availability, [](const spec::AvailabilitySpec& one) { return one.by == spec::AvailabilitySpec::By::steps; });
 }
 
-/// Reports a division in which each worker holds a part that no other worker has: the others cannot continue without
-/// it.
+/// Reports a layout in which every worker holds a part of the network that no other worker has, so that one failure
+/// stops all.
 std::optional<Fault> takes_a_part_with_it(const spec::ParallelismSpec& how) {
   const auto fault = [](const char* part, const char* attributes) {
     return Fault{fmt::format("skips absent workers, but each worker has {} that no other worker has", part),
@@ -95,7 +95,7 @@ std::string conditions_label(const spec::RunSpec& run) {
 void check_conditions(const Scenario& scenario, const std::vector<const Element*>& elements,
                       const ReadContext& context) {
   if (elements.size() != scenario.runs.size()) return;  // a faulty run has been reported already
-  // State profiles inside a platform file are not known here.
+  // State profiles inside a platform file are not checked here, because their contents are unknown.
   const bool of_file = std::holds_alternative<spec::PlatformFileSpec>(scenario.platform.what);
   bool checkpoints_used = false;
   for (std::size_t i = 0; i < elements.size(); ++i) {

@@ -19,10 +19,10 @@ Row<spec::RunSpec> absent_weights_row();
 
 /// Reads <failures> and <availability> inside a run.
 void read_conditions(const Node& run, const PlacedHosts& placed, const ReadContext& context, spec::RunSpec& into);
-/// Returns the part of a label that describes a run's own conditions, e.g. ", no failures"; empty if they are the
-/// scenario's.
+/// Returns the part of a run's label that describes its own conditions, for example ", no failures"; empty if the run
+/// has the scenario's conditions.
 std::string conditions_label(const spec::RunSpec& run);
-/// Checks that the conditions of runs have an effect, given the scenario's. `elements`: one per run.
+/// Checks that the conditions of runs have an effect next to the scenario's. `elements`: one per run.
 void check_conditions(const Scenario& scenario, const std::vector<const Element*>& elements,
                       const ReadContext& context);
 

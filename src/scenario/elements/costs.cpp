@@ -12,8 +12,8 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::size_t kMaxCurrency = 20;  // bytes
-constexpr std::size_t kMaxLines = 1000;   // price lines, at most
+constexpr std::size_t kMaxCurrency = 20;  // longest name of a currency, bytes
+constexpr std::size_t kMaxLines = 1000;   // largest number of price lines
 
 const Table<spec::CostSpec::Price>& price_table() {
   using Spec = spec::CostSpec::Price;
@@ -72,7 +72,7 @@ const Table<spec::CostSpec::SpotPrice>& spot_table() {
   return kTable;
 }
 
-/// Returns the row of carbon-region, an alternative to `carbon`. A printed scenario has `carbon` in its place.
+/// Returns the row of carbon-region, an alternative to `carbon`. Scenarios are printed with `carbon`.
 Row<spec::CostSpec> carbon_region_row() {
   constexpr const char* kName = "carbon-region";
   constexpr const char* kForm = "a region of a cloud; `dadsim prices` lists them";

@@ -11,14 +11,14 @@ namespace dadsim::scenario {
 inline constexpr const char* kCountForm =
     "a number above 0, which may end in k, M, B or T (10³, 10⁶, 10⁹, 10¹²), e.g. 2T";
 
-/// Returns the number of a text like "300B"; nullopt if the text is no number above 0.
+/// Returns the number in a text like "300B"; nullopt unless the text is a number above 0.
 std::optional<double> parse_count(const std::string& text);
-/// Returns the remedy for a text that is no count: "did you mean '15T'?", or the form of counts.
+/// Returns the remedy for a text that is not a count: "did you mean '15T'?", or the form of counts.
 std::string remedy_for_count(const std::string& text);
 /// Returns the shortest text that reads back as the number: "2T", "1500000".
 std::string count_text(double count);
 
-/// Returns the row of a large count, as of samples or tokens.
+/// Returns the row of a large count, for example of samples or tokens.
 template <class Spec>
 Row<Spec> count_row(std::string name, std::optional<double> Spec::*member) {
   AttributeRule rule = attribute(std::move(name), text(kCountForm));

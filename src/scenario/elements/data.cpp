@@ -30,13 +30,14 @@ std::string found_file(const Node& node, const char* attribute, const std::strin
   return file.path;
 }
 
-/// Returns the absolute path of the data file in an attribute, looked up in the data folders; empty with a finding.
-/// `form` describes a valid value.
+/// Returns the absolute path of the data file in an attribute, looked up in the data folders. If there is none, returns
+/// an empty path and reports a finding. `form` describes a valid value.
 std::string data_file(const Node& node, const char* attribute, const std::string& form, const ReadContext& context) {
   const std::optional<std::string> name = node.required_text(attribute, form);
   return name ? found_file(node, attribute, *name, form, context) : std::string();
 }
-/// Returns the names in a comma-separated list, at most `most`; empty with a finding for more names or an empty one.
+/// Returns the names in a comma-separated list, at most `most`. Returns none, with a finding, if there are more or a
+/// name is empty.
 
 std::vector<std::string> comma_list(const Node& node, const char* attribute, const std::string& text,
                                     const std::string& form, const char* what, std::size_t most) {
@@ -66,7 +67,7 @@ std::vector<std::string> data_files(const Node& node, const char* attribute, con
   for (const std::string& name : comma_list(node, attribute, *names, form, "files", kMaxFiles)) {
     files.push_back(found_file(node, attribute, name, form, context));
     complete = complete && !files.back().empty();
-    // The printed scenario contains its absolute path.
+    // The printed scenario has the absolute paths, separated by commas.
     if (files.back().find(',') != std::string::npos) {
       node.fail_at(attribute, fmt::format("names the file '{}', whose path has a comma", printable(files.back())),
                    "move it to a folder without a comma: commas separate the files");
@@ -97,7 +98,7 @@ Row<Source> file(const char* name, std::string Source::*member, const char* form
       .if_given();
 }
 
-/// Returns the row of a comma-separated list of such paths.
+/// Returns the row of a comma-separated list of paths of data files.
 template <class Source>
 Row<Source> files(const char* name, std::vector<std::string> Source::*member, const char* form) {
   return by_code<Source>(
@@ -117,7 +118,7 @@ Row<Source> files(const char* name, std::vector<std::string> Source::*member, co
 constexpr const char* kAll = "all there are";
 constexpr const char* kAllOfFiles = "all samples, if held-back files are given; else required";
 
-/// Returns the row of the training samples of a set in files, which finish_files() reads.
+/// Returns the row of the number of training samples in files, which finish_files() reads.
 template <class Source>
 Row<Source> train_count(const char* left_out) {
   return attribute("train", &Source::train, integer(1, kMaxSamples))
@@ -130,7 +131,7 @@ Row<Source> test_count(const char* left_out) {
   return attribute("test", &Source::test, integer(1, kMaxSamples)).by_reader().without_default().if_left_out(left_out);
 }
 
-/// Returns the row of the training samples of a drawn set.
+/// Returns the row of the number of training samples of a generated set.
 template <class Source>
 Row<Source> drawn_train_count() {
   return attribute("train", &Source::train, integer(1, spec::kMaxDrawnSamples));
@@ -303,7 +304,7 @@ const Table<spec::ShiftSpec>& shift_table() {
   return kTable;
 }
 
-/// Reads a drawn set, and determines its shape and sizes.
+/// Reads a generated set, and determines its shape and sizes.
 template <class Source>
 DataFindings read_drawn(const Node& node, const ReadContext& context) {
   Source source;
@@ -316,8 +317,8 @@ DataFindings read_drawn(const Node& node, const ReadContext& context) {
   return {{source, {}, {}, {}}, source.train, answer.facts.classes, answer.facts.shape, answer.facts.labels_per_sample};
 }
 
-/// Reads `train` and `test` of a set in files, and inspects the files if all were found. `own_test`: held-back samples
-/// have files of their own, or the source sets them apart.
+/// Reads `train` and `test` of a source in files, and inspects the files if all were found. `own_test`: held-back
+/// samples have files of their own, or the source marks them.
 template <class Source>
 DataFindings finish_files(const Node& node, Source source, bool own_test, bool complete, const ReadContext& context) {
   std::optional<spec::DataFacts> facts;
@@ -424,7 +425,7 @@ constexpr std::array<std::pair<const char*, ReadSource>, 10> kSources = {
      {"grammar", read_drawn<spec::GrammarSource>},
      {"tabular", read_drawn<spec::TabularSource>}}};
 
-/// Reads the first source; further ones are read too, to report their faults.
+/// Reads the source of <data>. If there are several, uses the first, and reads the others only to report their errors.
 DataFindings read_source(const Node& node, const ReadContext& context) {
   DataFindings data;
   const Element* first = nullptr;
@@ -465,7 +466,7 @@ DataFindings read_data(const Element& element, std::size_t workers, const ReadCo
     node.fail(fmt::format("{} training samples for {} workers", data.train, workers),
               "use at least one for each worker");
   }
-  // Samples that name their site stay there unless the scenario gives a split.
+  // Samples that name their site belong to this site unless the scenario has a <split>.
   const auto fallback = data.sites.empty() ? spec::SplitSpec::Kind::iid : spec::SplitSpec::Kind::by_site;
   const Element left_out{.name = "split", .origin = element.origin};
   const Element* split = node.child("split");

@@ -13,7 +13,8 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::size_t kMaxPatterns = 1000;  // patterns up to which near names are searched, to limit the time
+constexpr std::size_t kMaxPatterns = 1000;  // largest number of patterns that are searched for similar names, to limit
+                                            // the time
 constexpr std::size_t kShownPatterns = 10;
 
 /// Returns the position of the number at the end of a name.
@@ -29,7 +30,7 @@ bool follows(const std::string& last, const std::string& next) {
 std::int64_t count(const spec::GpuClusterSpec& cluster) { return all_gpus(cluster); }
 
 std::int64_t count(const spec::FederationSpec& federation) {
-  std::int64_t hosts = 1;  // counts the hub
+  std::int64_t hosts = 1;  // includes the hub
   for (const spec::FederationSpec::Sites& sites : federation.sites) hosts += sites.count;
   return hosts;
 }
@@ -73,7 +74,7 @@ std::string DeclaredHosts::Pattern::to_string() const {
 
 std::string DeclaredHosts::suggest(std::string_view host) const {
   if (patterns_.size() <= kMaxPatterns) {
-    // Only the part before the number is matched approximately.
+    // Searches similar spellings only of the part before the number.
     const std::size_t at = number_at(host);
     std::vector<std::string> candidates;
     for (const Pattern& pattern : patterns_) {

@@ -138,7 +138,7 @@ void check_precision(const Scenario& scenario, const std::vector<spec::Placement
   for (std::size_t i = 0; i < workers.size(); ++i) {
     if (!checked.insert(workers[i].device).second) continue;
     const spec::DeviceSpec* device = find(workers[i].device);
-    // A device without any peak has been reported already.
+    // A device without any peak rate has been reported already.
     if (device == nullptr || device->peak(precision) > 0 || device->precisions().empty()) continue;
     const Attribute* asked = timed_as == nullptr ? nullptr : timed_as->find("precision");
     context.findings.add(
@@ -160,7 +160,7 @@ std::string print_device(const spec::DeviceSpec& device) {
   XmlWriter xml;
   write_devices(xml, {device});
   const std::string text = xml.finish();
-  return text.substr(text.find('\n') + 1);  // removes the XML declaration, which belongs to a document
+  return text.substr(text.find('\n') + 1);  // removes the XML declaration
 }
 
 std::vector<ElementRule> devices_rules() { return {device_table().rule(), efficiency_table().rule()}; }

@@ -83,7 +83,7 @@ std::vector<std::int32_t> drifting_workers(const Node& node, const std::vector<s
   return numbers;
 }
 
-/// Returns whether the source has pixels from 0 to 1; false for pictures in another scale.
+/// Returns false if the source has pixels from 0 to 1 by default and the scenario sets another scale; otherwise true.
 bool has_pixels_from_0_to_1(const spec::DataSource& source) {
   return std::visit(
       []<class Source>(const Source& one) {

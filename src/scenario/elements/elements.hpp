@@ -15,8 +15,8 @@
 #include "spec/specification.hpp"
 #include "spec/sweep_specification.hpp"
 
-// The language: one file per element, or per few related ones, has the table of its attributes, its reading and
-// printing, and the rules between its attributes.
+// The language. One file per element, or for a few related ones, has the table of its attributes, functions that read
+// and print it, and rules between attributes.
 
 namespace dadsim::scenario {
 
@@ -28,9 +28,9 @@ inline constexpr Range kPrice{.minimum = 0, .maximum = 1e9};
 /// Regular expression of host name prefixes: no white space, no brackets.
 inline constexpr const char* kPrefix = "[^\\s\\[\\]]+";
 
-inline constexpr double kLargestWhole = 9007199254740992.0;  // 2⁵³: whole numbers up to it are exact
+inline constexpr double kLargestWhole = 9007199254740992.0;  // 2⁵³: doubles represent all whole numbers up to here
 
-/// Names of the elements of a platform, both in a scenario and in a file of its own.
+/// Names of the elements of a platform, in a scenario or in a platform file.
 inline const std::vector<std::string> kPlatformParts{"gpu-cluster", "federation", "wan",   "pair",
                                                      "profile",     "background", "change"};
 
@@ -50,10 +50,10 @@ const Table<spec::TimedAsSpec>& timed_as_table();
 const Table<spec::EvaluationSpec>& evaluation_table();
 const Table<Scenario>& ladder_table();
 
-/// Gives a run that shares gradients the buckets of the framework that divides a network so.
+/// Sets the buckets of a run that shares gradients to those of the framework for the network's layout.
 void take_default_buckets(const spec::TimedAsSpec& timed, std::size_t replicas, spec::RunSpec& run);
 
-/// Returns the rules of the elements in each file.
+/// Returns the rules of the elements of each file.
 std::vector<ElementRule> scenario_rules();
 std::vector<ElementRule> platform_rules();
 std::vector<ElementRule> gpu_cluster_rules();

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostShifts = 100;
 
-/// Returns the kind of corruption names without "none", which is always evaluated.
+/// Returns the kind for names of corruptions, without "none", which is always evaluated.
 Kind corruptions() {
   std::vector<std::string> names = spec::all_names<spec::Corruption>();
   names.erase(names.begin());

@@ -28,11 +28,12 @@
 namespace dadsim::scenario {
 namespace {
 
-/// Reads the changes in a file of availability: a line `host time state` for each, separated by blanks, tabs, commas or
-/// semicolons. Times are seconds, with or without a unit, in any order. States are on and off, up and down, 1 and 0,
-/// true and false, yes and no, available and unavailable, online and offline, in any case. Comments start with #; a
-/// first line of names may give another order of columns. `hosts`: hosts that the changes may refer to, empty if
-/// unknown; if one of them has no change, a name that is not in `placed` is a finding.
+/// Reads the changes in a file of availability: one line `host time state` per change, separated by blanks, tabs,
+/// commas or semicolons. Times are seconds, with or without a unit, in any order. States are on and off, up and down, 1
+/// and 0, true and false, yes and no, available and unavailable, online and offline, active and inactive, join and
+/// leave, joined and left, in upper or lower case. Comments start with #; a first line of names may give another order
+/// of columns. `hosts`: hosts that the changes may refer to, empty if unknown. If one of these has no change, each
+/// changed host that is not in `placed` is a finding; without such hosts, so is a file that changes none of `hosts`.
 std::vector<spec::AvailabilitySpec::Change> read_availability_file(const std::string& content,
                                                                    const std::vector<std::string>& hosts,
                                                                    const std::vector<std::string>& placed,
@@ -60,10 +61,10 @@ std::optional<bool> state_of(std::string_view word) {
   return found == kStates.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The columns of host, time and state.
+/// Indices of the columns host, time and state.
 using Columns = std::array<std::size_t, kColumns>;
 
-/// Returns the columns that a heading names; nullopt if the line is no heading.
+/// Returns the columns in a heading; nullopt if the line is not a heading.
 std::optional<Columns> columns_of(const std::vector<std::string>& words) {
   static const std::array<std::set<std::string>, kColumns> kNames{
       {{"host", "hosts", "hostname", "client", "client_id", "clientid", "client-id", "node", "node_id", "device",
@@ -87,7 +88,7 @@ std::vector<std::string> fields_of(std::string_view line) {
     if (line.find(separator) == std::string_view::npos) continue;
     std::vector<std::string> cells;
     for (const std::string_view cell : split_at(line, separator)) cells.push_back(plain_name(cell));
-    // Blanks after a separator do not separate: "phone-3, 22.5h, on".
+    // Skips blanks after a separator: "phone-3, 22.5h, on".
     if (cells.size() == kColumns || separator != '\t') return cells;
   }
   return split_host_words(line);
@@ -121,7 +122,7 @@ class AvailabilityReader {
     return changes;
   }
 
-  /// Returns the first line that names a host; 0: none.
+  /// Returns the number of the first line about a host; 0: none.
   int line_of(const std::string& host) const {
     const auto found = first_line_.find(host);
     return found == first_line_.end() ? 0 : found->second;
@@ -151,7 +152,7 @@ class AvailabilityReader {
     first_line_.try_emplace(words[columns[0]], number);
   }
 
-  /// Sorts lines by host and time, and reports hosts in two states at once.
+  /// Sorts lines by host and time, and reports hosts with two states at one time.
   void sort() {
     std::ranges::stable_sort(
         lines_, {}, [this](const ChangeLine& line) { return std::pair(line_of(line.change.host), line.change.at); });
@@ -177,7 +178,8 @@ std::vector<Change> read_availability_file(const std::string& content, const std
                                            const std::vector<std::string>& placed, Findings& findings) {
   AvailabilityReader reader(findings);
   std::vector<Change> changes = reader.read(content);
-  // A trace may contain more hosts than the scenario. If a host is missing in it, an unknown name in it is a slip.
+  // A trace may contain more hosts than the scenario. But if a host of the scenario has no line, an unknown name is
+  // reported as a misspelling.
   const auto without = std::ranges::find_if(hosts, [&](const std::string& host) { return reader.line_of(host) == 0; });
   if (without == hosts.end()) return changes;
   std::set<std::string> reported;
@@ -188,7 +190,7 @@ std::vector<Change> read_availability_file(const std::string& content, const std
                              printable(*without)),
                  findings.suggest(change.host, placed));
   }
-  // Hosts without lines are always available; if that holds for all hosts, the file has no effect.
+  // Hosts without lines are always available; if no host has a line, the file has no effect.
   const bool none = std::ranges::none_of(hosts, [&](const std::string& host) { return reader.line_of(host) > 0; });
   if (none && findings.empty()) {
     findings.add(Origin{"", 1}, fmt::format("no line names '{}' or another selected host", printable(*without)),
@@ -199,8 +201,9 @@ std::vector<Change> read_availability_file(const std::string& content, const std
 
 using By = spec::AvailabilitySpec::By;
 
-constexpr std::size_t kMaxRules = 1000;                 // rules of each kind, at most
-constexpr Range kShape{.minimum = 0.1, .maximum = 20};  // below it, few very long times dominate the mean
+constexpr std::size_t kMaxRules = 1000;  // largest number of rules of each kind
+// Shapes of distributions: below 0.1, few very long times dominate the mean.
+constexpr Range kShape{.minimum = 0.1, .maximum = 20};
 constexpr const char* kHosts = "names of hosts with * for any characters, e.g. phone-*";
 constexpr const char* kLinks = "names of links with * for any characters, e.g. \"hub *\"";
 constexpr const char* kNodes = "names of nodes with * for any characters, e.g. node-7";
@@ -210,7 +213,7 @@ std::string match_text(const Spec& one, const PathText&) {
   return one.match;
 }
 
-/// Returns the rows `hosts`, `links` and `nodes`, of which one is given.
+/// Returns the rows `hosts`, `links` and `nodes`; exactly one must be given.
 template <class Spec>
 std::vector<Row<Spec>> match_rows() {
   const auto row = [](const char* name) { return by_code<Spec>(attribute(name, text()), {}, match_text<Spec>); };

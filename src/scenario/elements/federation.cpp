@@ -26,7 +26,7 @@ const Table<spec::FederationSpec::Sites>& sites_table() {
   return kTable;
 }
 
-/// Returns the rows of the hub's line, whose attributes mean what they do for sites.
+/// Returns the rows of the hub's line, with the same meanings as for sites.
 std::vector<Row<spec::FederationSpec>> hub_rows() {
   auto rows = access_line(&spec::FederationSpec::hub_up, &spec::FederationSpec::hub_down);
   for (auto& row : rows) row.rule.words = attribute_words("sites", row.rule.name);

@@ -20,7 +20,7 @@ constexpr QuantityForm kRateForm{Unit::bytes_per_second,
 constexpr QuantityForm kPauseForm{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 5s"};
 constexpr QuantityForm kMessageForm{Unit::bytes, {.minimum = 1000}, "at least 1kB, with its unit, e.g. 2GB"};
 
-/// Returns the row of a number that is printed only if it differs from the framework's own.
+/// Returns the row of a number that is printed only if it differs from the framework's default.
 template <class Value>
 Row<Framework> number(std::string name, Value Framework::*member, Kind kind) {
   Row<Framework> row = attribute(std::move(name), member, std::move(kind));
@@ -34,7 +34,7 @@ Row<Framework> number(std::string name, Value Framework::*member, Kind kind) {
 
 /// Attributes that apply to event-driven runs only.
 constexpr std::array kOfEvents{"polling", "idle-cut", "evaluate", "sends", "server-models"};
-/// Attributes that apply only to runs with a server. Those after the first kOfAnyServers apply only to event-driven
+/// Attributes that apply only to runs with a server. After the first kOfAnyServers, they apply only to event-driven
 /// runs.
 constexpr std::array kOfServers{"server-serialise", "server-deserialise", "server-cores", "aggregate",
                                 "polling",          "idle-cut",           "server-models"};
@@ -101,7 +101,8 @@ spec::FrameworkSpec read_framework(const Element& element, const ReadContext& co
 void check_framework(const Element& element, const spec::FrameworkSpec& framework,
                      const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
   const Node node(element, context.findings);
-  const bool computes_alone = framework.none() && framework.computing != 1;  // changes only the duration of computing
+  // True if the framework only changes the duration of computing.
+  const bool computes_alone = framework.none() && framework.computing != 1;
   if (!computes_alone && std::ranges::none_of(runs, &spec::RunSpec::communicates)) {
     node.fail("<framework> has no effect: no run exchanges anything", "remove it");
     return;

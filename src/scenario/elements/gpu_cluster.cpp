@@ -13,17 +13,17 @@
 namespace dadsim::scenario {
 namespace {
 
-/// Returns the bytes of buffer at a switch port: switches of 10 to 400 Gbit/s have 12 to 113 MB for all ports together,
-/// of which one may take some MB (an assumption; docs/timing.md). An access line has the catalogue's.
+/// Returns the bytes of buffer at a switch port. Switches of 10 to 400 Gbit/s share 12 to 113 MB among all ports, and
+/// one port may take some MB (an assumption; docs/timing.md). An access line has the catalogue's buffer.
 double usual_queue(const spec::LinkSpec& link) {
-  constexpr double kSeconds = 320e-6;  // 1 MB at 25 Gbit/s
-  constexpr double kMost = 16e6;       // bytes
+  constexpr double kSeconds = 320e-6;  // a queue of 1 MB at 25 Gbit/s
+  constexpr double kMost = 16e6;       // largest queue, bytes
   return link.is_access ? link.queue_bytes : std::clamp(kSeconds * link.bandwidth, link.queue_bytes, kMost);
 }
 
 bool over_tcp(const spec::GpuClusterSpec& cluster) { return cluster.nic.transport == spec::Transport::tcp; }
 
-/// Returns the rows of <gpu-cluster> about adapters apart from their links: slots, and TCP.
+/// Returns the rows of <gpu-cluster> for adapters other than their links: slots, and TCP.
 std::vector<Row<spec::GpuClusterSpec>> adapter_rows() {
   using Spec = spec::GpuClusterSpec;
   return {
@@ -44,7 +44,7 @@ std::vector<Row<spec::GpuClusterSpec>> adapter_rows() {
           .printed_if([](const Spec& cluster) { return over_tcp(cluster) && cluster.flow_limit > 0; }),
       attribute("mtu", &Spec::mtu, integer(576, 65535)).if_given().printed_if(over_tcp)};
 }
-/// Checks that slots of `behind` GPUs divide the `gpus` of a node; adds a finding at `node` otherwise.
+/// Checks that slots with `behind` GPUs each divide the `gpus` of a node; adds a finding at `node` otherwise.
 
 void check_slots(const Node& node, const spec::LinkSpec& slot, std::int64_t behind, std::int64_t gpus) {
   if (behind > 1 && !(slot.bandwidth > 0)) {
@@ -61,7 +61,7 @@ void check_slots(const Node& node, const spec::LinkSpec& slot, std::int64_t behi
   }
 }
 
-/// Reads slot, after the adapters.
+/// Reads `slot`. The caller must have read the adapters first.
 void read_slot(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context) {
   if (node.has("slot")) {
     cluster.slot = read_cluster_link(node, "slot", spec::Transport::rdma, 0, context);
@@ -70,7 +70,7 @@ void read_slot(const Node& node, spec::GpuClusterSpec& cluster, const ReadContex
   check_slots(node, cluster.slot, cluster.slot_gpus, cluster.gpus);
 }
 
-/// Reads queue and congestion, and reports attributes without effect. Call it after the links and rows have been read.
+/// Reads queue and congestion, and reports attributes without effect. The caller must have read links and rows first.
 void read_adapters(const Node& node, spec::GpuClusterSpec& cluster) {
   const bool tcp = over_tcp(cluster);
   const std::optional<double> queue = read_queue(node, tcp, cluster.nic.transport);
@@ -89,7 +89,7 @@ void read_adapters(const Node& node, spec::GpuClusterSpec& cluster) {
   }
 }
 
-/// Default latency of a user's own link between nodes: that of the catalogue's Ethernet from 10 Gbit/s on.
+/// Default latency in seconds of a custom link between nodes: that of the catalogue's Ethernet of 10 Gbit/s and more.
 constexpr double kBetween = 1e-6;
 
 constexpr std::size_t kMaxDimensions = 10;
@@ -147,7 +147,7 @@ const Table<spec::FabricSpec>& fabric_table(spec::FabricSpec::Kind kind) {
                              : torus_table();
 }
 
-/// Reads dimensions like "4x4x4"; empty with a finding.
+/// Reads dimensions like "4x4x4"; returns none, with a finding, for another text.
 std::vector<std::int64_t> read_dimensions(const Node& node) {
   constexpr const char* kForm = "whole numbers of nodes along each axis with x between them, e.g. 4x4x4";
   const std::optional<std::string> text = node.required_text("dimensions", kForm);
@@ -181,7 +181,7 @@ void check_product(const Node& node, const std::vector<std::int64_t>& sizes, std
   }
 }
 
-/// Reads the fabric between `nodes` nodes (0: unknown); a user's own links have transport `own`.
+/// Reads the fabric between `nodes` nodes (0: unknown); custom links have transport `own`.
 spec::FabricSpec read_fabric(const Element& element, spec::FabricSpec::Kind kind, std::int64_t nodes,
                              spec::Transport own, const ReadContext& context) {
   const Node node(element, context.findings);
@@ -210,12 +210,12 @@ std::vector<ElementRule> fabrics_rules() {
 
 namespace {
 
-/// Default latency of a user's own link inside a node: that of the catalogue's NVLink.
+/// Default latency in seconds of a custom link inside a node: that of the catalogue's NVLink.
 constexpr double kInside = 0.5e-6;
 
 constexpr std::size_t kMostGroups = 100;
 
-/// Reads a link that replaces the link of the cluster's other nodes; a user's own link has the transport of theirs.
+/// Reads a link of <more-nodes> that replaces the cluster's link; a custom link has the transport of the cluster's.
 void read_link(const Node& node, const char* attribute, double latency, spec::LinkSpec& link,
                const ReadContext& context) {
   if (!node.has(attribute)) {
@@ -226,13 +226,13 @@ void read_link(const Node& node, const char* attribute, double latency, spec::Li
   const spec::LinkSpec usual = link;
   link = read_cluster_link(node, attribute, usual.transport, latency, context);
   if (!is_own_link(link)) return;
-  link.name = fmt::format("gpu-cluster {}", attribute);  // class of the links between the cluster's other nodes
+  link.name = fmt::format("gpu-cluster {}", attribute);  // class of the cluster's link that it replaces
   link.costs = usual.costs;
   link.library = usual.library;
   link.generation = usual.generation;
 }
 
-/// Reads the connection of the GPUs inside a node, and their slots.
+/// Reads the link between the GPUs of a node, and the node's slots.
 void read_buses(const Node& node, const spec::GpuClusterSpec& cluster, spec::NodeGroup& group,
                 const ReadContext& context) {
   if (group.gpus == 1) {
@@ -288,7 +288,7 @@ const Table<spec::NodeGroup>& more_nodes_table() {
   return kTable;
 }
 
-/// Reads all <more-nodes> into a cluster whose own nodes have been read, with their links.
+/// Reads all <more-nodes> into a cluster. The caller must have read the cluster's own nodes and links first.
 void read_more_nodes(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context) {
   for (const Element* element : node.children("more-nodes", kMostGroups)) {
     const Node own(*element, context.findings);
@@ -323,7 +323,7 @@ void read_more_nodes(const Node& node, spec::GpuClusterSpec& cluster, const Read
 
 bool has_port(const spec::GpuClusterSpec& cluster) { return !cluster.port.name.empty(); }
 
-/// Returns the first link between nodes that is given by its bandwidth; nullptr: none.
+/// Returns the first custom link between nodes, which has a bandwidth of its own; nullptr: none.
 const spec::LinkSpec* own_between(const spec::GpuClusterSpec& cluster) {
   for (const spec::LinkSpec* link : {&cluster.nic, &cluster.fabric.link}) {
     if (is_own_link(*link)) return link;

@@ -25,7 +25,7 @@ std::int64_t number(std::string_view digits) { return parse_whole<std::int64_t>(
 
 bool is_blank(char c) { return kWhiteSpace.find(c) != std::string_view::npos; }
 
-/// A word of a list; `plain[i]`: its character i has no special meaning.
+/// A word of a list; `plain[i]`: character i is literal.
 struct HostWord {
   std::string text;
   std::vector<bool> plain;
@@ -43,7 +43,7 @@ struct HostWord {
   }
 };
 
-/// Splits a text into words. Quotation marks count only at the ends of a word: the apostrophe of bob's is part of the
+/// Splits a text into words. Quotation marks count only around a whole word: the apostrophe in bob's is part of the
 /// name.
 std::vector<HostWord> words_in(std::string_view text) {
   std::vector<HostWord> words;
@@ -74,7 +74,7 @@ std::vector<HostWord> words_in(std::string_view text) {
   return words;
 }
 
-/// The hosts of a list while it is read.
+/// Collects the hosts of a list.
 class Expansion {
  public:
   Expansion(std::size_t limit, const std::function<std::vector<std::string>()>& all) : limit_(limit), all_(all) {}

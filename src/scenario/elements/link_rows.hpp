@@ -9,13 +9,13 @@
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read_link.hpp"
 
-// Attributes of links, which several elements have: their declaration and printing. elements/read_link.hpp reads them.
+// Attributes of links, shared by several elements: declaration and printing. elements/read_link.hpp reads them.
 
 namespace dadsim::scenario {
 
 inline constexpr QuantityForm kQueueForm = kBytesForm;
 
-/// Returns a link's name, or its bandwidth.
+/// Returns a link as an attribute's value: its name in the catalogue, or a custom link's bandwidth with its unit.
 std::string link_text(const spec::LinkSpec& link);
 
 AttributeRule congestion_rule();
@@ -23,7 +23,7 @@ AttributeRule measured_rule();
 AttributeRule per_connection_rule();
 AttributeRule queue_rule();
 
-/// Makes a row by code that prints something of the struct.
+/// Makes a row whose text is printed by a function of the struct.
 template <class Spec, class Text>
 Row<Spec> printed_as(AttributeRule rule, Text text) {
   return by_code<Spec>(std::move(rule), {}, [text](const Spec& spec, const PathText&) { return text(spec); })
@@ -43,11 +43,11 @@ std::vector<Row<Spec>> cluster_link(const char* attribute_name, spec::LinkSpec S
               .printed_if(printed)};
 }
 
-/// Returns whether both directions can print one queue: they may differ by their own defaults, but a given attribute
-/// would have made them equal.
+/// Returns whether one `queue` can be printed for both directions: only one of them is over TCP, or both are, with
+/// equal queues.
 bool one_queue(const spec::LinkSpec& up, const spec::LinkSpec& down);
 double shared_queue(const spec::LinkSpec& up, const spec::LinkSpec& down);
-/// Returns whether the bandwidths are given as measured (goodput).
+/// Returns whether the bandwidth of a direction is a measured rate of transfers (goodput).
 bool is_goodput(const spec::LinkSpec& up, const spec::LinkSpec& down);
 
 /// Returns the rows of an access line.

@@ -15,11 +15,11 @@
 namespace dadsim::scenario {
 namespace {
 
-/// A layer of <model>, except residuals: its rule, and functions that read and print it.
+/// Handling of one kind of layer of <model>, except residuals: its rule, and functions that read and print it.
 struct LayerRow {
   ElementRule rule;
   std::function<spec::LayerSpec(const Node&, const ReadContext&)> read;
-  std::function<bool(XmlWriter&, const spec::LayerSpec&)> print;  ///< returns false for another layer
+  std::function<bool(XmlWriter&, const spec::LayerSpec&)> print;  ///< prints the layer; returns false for another kind
 };
 
 template <class Spec>
@@ -153,13 +153,14 @@ void write_layers(XmlWriter& xml, const std::vector<spec::LayerSpec>& layers) {
 }
 
 constexpr std::size_t kMaxModelLayers = 1000;
-constexpr std::size_t kMaxName = 100;  // bytes
-// Most parameters learned for real, in floats, with gradients and the optimizer's moments: about 2 GB.
+constexpr std::size_t kMaxName = 100;  // longest name of a model, bytes
+// Largest number of parameters of a network that learns. As floats, with gradients and the optimizer's moments, these
+// take about 2 GB.
 constexpr double kMaxModelParameters = 1e8;
-// Most values between two layers, per sample. With the limits of attributes no 64-bit count overflows.
+// Largest number of values between two layers, per sample. With the limits of attributes, no 64-bit count can overflow.
 constexpr std::int64_t kMaxValues = 100'000'000;
 
-/// Reads layers one after the other and tracks the shape of the values between them.
+/// Reads layers in order, and tracks the shape of the values between them.
 class LayersReader {
  public:
   LayersReader(const DataFindings& data, const ReadContext& context) : context_(context), classes_(data.classes) {
@@ -186,7 +187,7 @@ class LayersReader {
     return layers;
   }
 
-  /// Appends layers that an element expands to.
+  /// Appends the layers to which an element expands.
   void follow(const std::vector<spec::LayerSpec>& layers, const Origin& origin) {
     for (const spec::LayerSpec& layer : layers) {
       ++count_;
@@ -204,11 +205,11 @@ class LayersReader {
 
   std::size_t count() const { return count_; }
   double parameters() const { return parameters_; }
-  /// Returns the shape of the last layer's output; nullopt if something is wrong.
+  /// Returns the shape of the last layer's output; nullopt after an error.
   const std::optional<spec::SampleShape>& shape() const { return shape_; }
 
  private:
-  /// Reads a layer; nullopt if the shape is not known.
+  /// Reads a layer; returns nullopt if its input shape is unknown.
   std::optional<spec::LayerSpec> read(const Node& node, bool last) {
     if (node.element().name == "residual") return read_residual(node);
     const auto row =
@@ -225,7 +226,7 @@ class LayersReader {
     return layer;
   }
 
-  /// Returns whether the sizes that determine shapes are given and valid.
+  /// Returns whether the attributes that determine the layer's shape are given and valid.
   static bool has_shape(const Node& node) {
     return std::ranges::all_of(find_rule(node.element().name)->attributes, [&](const AttributeRule& rule) {
       if (rule.kind.of != Kind::Of::integer && rule.name != "positions") return true;
@@ -259,7 +260,8 @@ class LayersReader {
 
   static bool holds_layers(const Element& element) { return std::ranges::any_of(element.children, is_layer); }
 
-  /// Reads two branches that begin at the same shape, and returns to it, so that the result can be checked as a whole.
+  /// Reads two branches that begin at the same shape, then restores this shape, so that the whole residual is checked
+  /// as one layer.
   template <class First, class Second>
   void in_branches(const First& first, const Second& second) {
     const std::optional<spec::SampleShape> before = shape_;
@@ -270,7 +272,8 @@ class LayersReader {
     shape_ = known && shape_ ? before : std::nullopt;
   }
 
-  /// Continues after a layer. `counted`: with its parameters; those inside a residual are counted already.
+  /// Continues with the shape after a layer. `counted`: counts its parameters, unless a residual has counted them
+  /// already.
   void pass(const spec::LayerSpec& layer, const Origin& origin, bool counted) {
     if (!shape_) return;
     try {
@@ -326,11 +329,12 @@ std::optional<spec::ModelSpec> read_preset(const Node& node, const DataFindings&
   }
 }
 
-/// Refuses parameters: without a preset only the language's own attributes are allowed.
+/// Refuses attributes for parameters of presets if there is no preset.
 void refuse_parameters(const Node& node, const ReadContext& context) {
   const std::vector<std::string> known = find_rule("model")->attribute_names();
   for (const Attribute& attribute : node.element().attributes) {
-    if (attribute.name.find(':') != std::string::npos || attribute.name == "xmlns") continue;  // refused already
+    // Namespaced attributes have been reported already.
+    if (attribute.name.find(':') != std::string::npos || attribute.name == "xmlns") continue;
     if (std::ranges::find(known, attribute.name) != known.end()) continue;
     context.findings.add(
         attribute.origin, fmt::format("unknown attribute '{}' of <model>", printable(attribute.name)),

@@ -57,7 +57,7 @@ void check_fidelity(const Element& network, const std::vector<spec::RunSpec>& ru
   const Node node(network, context.findings);
   const char* what =
       "has no effect: only event-driven runs exchange messages, and their messages are simulated one by one";
-  // A printed scenario contains the default.
+  // Printed scenarios contain the default.
   const std::string budget = std::to_string(spec::NetworkSpec().message_budget);
   if (node.text("message-budget", budget) != budget) node.refuse("message-budget", what, "remove it");
   node.refuse("timed-steps", what, "remove it");

@@ -11,7 +11,7 @@
 namespace dadsim::scenario {
 namespace {
 
-/// A <pair> as written: one direction, or both.
+/// A <pair> as written, for one direction or both.
 struct GivenPair {
   spec::WanSpec::Pair pair;
   bool one_way = false;
@@ -59,7 +59,7 @@ void GivenPairs::read(const Element& element, const std::string& noun, const Rea
     if (!name) return std::nullopt;
     const auto found = std::ranges::find(ends_, *name);
     if (found != ends_.end()) return static_cast<std::size_t>(found - ends_.begin());
-    std::vector<std::string> meant = ends_;  // a pair has two different ends
+    std::vector<std::string> meant = ends_;  // candidates without the other end, because the ends of a pair differ
     std::erase(meant, node.text(other, ""));
     node.fail_at(attribute, fmt::format("is no {} here", noun), context.findings.suggest(*name, meant));
     return std::nullopt;
@@ -71,7 +71,7 @@ void GivenPairs::read(const Element& element, const std::string& noun, const Rea
   auto& [pair, one_way] = given_pair;
   const bool tcp = pair.transport == spec::Transport::tcp;
   pair.queue_bytes = read_queue(node, tcp, pair.transport).value_or(pair.queue_bytes);
-  // A measured line between regions is a goodput by default; its queue is not known.
+  // A measured line between regions is a goodput by default, and its queue is unknown.
   const bool usual = !node.has("queue") && !node.has("congestion");
   const MeasuredRow measured = read_measured(node, tcp, usual, pair.transport);
   pair.is_goodput = measured.is_goodput;
@@ -119,7 +119,7 @@ MissingPair missing_between(GivenPairs& pairs, std::size_t a, std::size_t b) {
                       there && back ? "" : " one-way=\"true\"")};
 }
 
-/// Writes two directions with the same numbers as one.
+/// Prints both directions as one pair if their numbers are equal.
 void write_pairs(XmlWriter& xml, const std::vector<spec::WanSpec::Pair>& pairs) {
   std::map<std::pair<std::string, std::string>, std::size_t> index;
   for (std::size_t i = 0; i < pairs.size(); ++i) index.emplace(std::pair(pairs[i].from, pairs[i].to), i);

@@ -19,19 +19,19 @@ constexpr QuantityForm kHostRate{Unit::bytes_per_second,
 
 using Parallelism = spec::ParallelismSpec;
 
-/// Restricts a row to divided layers: without them it has no effect.
+/// Gives a row an effect only with tensor parallelism.
 Row<Parallelism> of_divided_layers(Row<Parallelism> row) {
   return std::move(row).only([](const Parallelism& how) { return how.tensor > 1; }, "needs tensor parallelism",
                              "set tensor=\"2\" or more");
 }
 
-/// Restricts a row to pipelines: without one it has no effect.
+/// Gives a row an effect only with pipeline parallelism.
 Row<Parallelism> of_pipeline(Row<Parallelism> row) {
   return std::move(row).only([](const Parallelism& how) { return how.pipeline > 1; }, "needs a pipeline",
                              "set pipeline=\"2\" or more");
 }
 
-/// Restricts a row to divided experts: without them it has no effect.
+/// Gives a row an effect only with expert parallelism.
 Row<Parallelism> of_divided_experts(Row<Parallelism> row) {
   return std::move(row).only([](const Parallelism& how) { return how.experts > 1; }, "needs expert parallelism",
                              "set expert-parallel=\"2\" or more");

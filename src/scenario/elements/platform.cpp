@@ -33,8 +33,7 @@ std::vector<const Element*> clusters_of(const Element& platform) {
   return clusters;
 }
 
-/// Enlarges the queues of adapters over TCP, which have no attribute for it: towards another cluster they hold the
-/// bytes in flight.
+/// Enlarges the queues of TCP adapters to the bytes in flight towards another cluster; no attribute sets these queues.
 void let_queues_grow(spec::CompositionSpec& composition) {
   double round_trip = 0;
   for (const spec::WanSpec::Pair& pair : composition.pairs) round_trip = std::max(round_trip, pair.round_trip);
@@ -143,11 +142,11 @@ std::optional<DeclaredHosts> declared_hosts(const Node& node, const spec::Platfo
   return hosts;
 }
 
-/// Checks that the links named by changes and profiles of a declared platform exist.
+/// Checks that a declared platform has the links that its changes and profiles name.
 void check_links(const Node& node, const spec::PlatformSpec& platform,
                  const std::vector<spec::PlatformSpec::Profile>& profiles, std::size_t before,
                  const ReadContext& context) {
-  // Changes name links or, with `classes`, a class of links; profiles name links only.
+  // A change names links or, with `classes`, a class of links; a profile names links only.
   const auto check = [&](const char* element, const std::vector<std::string>& links, bool classes) {
     const std::vector<const Element*> elements = node.children(element);
     if (elements.size() != links.size() || links.empty() || context.findings.added() > before) return;
@@ -177,13 +176,13 @@ void check_links(const Node& node, const spec::PlatformSpec& platform,
   check("change", changed, true);
 }
 
-/// Reads changes, profiles and background, after the clusters. `before`: findings added before anything of the platform
+/// Reads changes, profiles and background traffic, after the clusters. `before`: number of findings before the platform
 /// was read.
 void read_variation(const Node& node, spec::PlatformSpec& platform, std::size_t before, const ReadContext& context) {
   const std::optional<DeclaredHosts> hosts = declared_hosts(node, platform, before, context);
   const std::vector<const Element*> profiles = node.children("profile");
   if (std::holds_alternative<spec::PlatformFileSpec>(platform.what) && !profiles.empty()) {
-    // SimGrid seals the links of a file while it reads it.
+    // SimGrid seals a file's links while it reads the file, so that they cannot change later.
     context.findings.add(profiles.front()->origin, "<profile> cannot be combined with a platform file of SimGrid",
                          "set bandwidth_file=\"…\" or latency_file=\"…\" on the link in that file");
   }
@@ -219,7 +218,7 @@ spec::PlatformSpec read_cluster_platform(const std::string& content, const ReadC
   return platform;
 }
 
-/// Returns the contents of the file in file="…", with its absolute path; nullopt with a finding.
+/// Returns the platform in the file of file="…"; nullopt, with a finding, if it cannot be read.
 std::optional<spec::PlatformSpec> read_named_file(const Node& node, const ReadContext& context) {
   constexpr const char* kForm = "the path of a platform file";
   const std::optional<std::string> name = node.required_text("file", kForm);
@@ -262,7 +261,8 @@ std::string read_cluster_name(const Node& node) {
 }
 
 std::optional<spec::PlatformSpec> read_platform_file(const ReadContext& context) {
-  constexpr std::size_t kBeginning = std::size_t{1} << 20U;  // most bytes before a root element
+  constexpr std::size_t kBeginning = std::size_t{1} << 20U;  // largest number of bytes of a file before the end of its
+                                                             // root element's start tag
   constexpr const char* kKinds =
       "use a platform file of SimGrid with <platform version=\"4.1\">, or a file with <cluster-platform>";
   const std::optional<std::string> beginning =

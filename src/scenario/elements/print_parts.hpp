@@ -31,15 +31,15 @@ void write_share(XmlWriter& xml, const spec::RunSpec& run);
 void write_sweep(XmlWriter& xml, const spec::SweepSpec& sweep);
 void write_scale_study(XmlWriter& xml, const spec::ScaleStudySpec& study);
 
-/// Writes <platform>: a declared platform is written out, whatever file it came from; for a SimGrid platform file,
-/// `file` maps its path to the printed text.
+/// Prints <platform>. A declared platform is printed in full, even if a file contains it. For a SimGrid platform file,
+/// `file` returns the printed path.
 void write_platform(XmlWriter& xml, const spec::PlatformSpec& platform, const PathText& file);
 
-// Functions that write the parts of <platform>.
+// Functions that print the parts of <platform>.
 void write_cluster(XmlWriter& xml, const spec::GpuClusterSpec& cluster);
 void write_cluster(XmlWriter& xml, const spec::FederationSpec& federation);
 void write_wan(XmlWriter& xml, const spec::WanSpec& wan);
-/// Writes two directions with the same numbers as one.
+/// Prints both directions as one pair if their numbers are equal.
 void write_pairs(XmlWriter& xml, const std::vector<spec::WanSpec::Pair>& pairs);
 void write_variation(XmlWriter& xml, const spec::PlatformSpec& platform);
 

@@ -24,8 +24,8 @@
 namespace dadsim::scenario {
 namespace {
 
-// Names, patterns and classes of links outside <platform>: each has to match a link. The check builds the platform, and
-// so comes after all others.
+// Checks that names, patterns and classes of links outside <platform> match a link. The check builds the platform, and
+// therefore comes after all others.
 
 using Link = Catalog::NamedLink;
 
@@ -34,7 +34,8 @@ class NamedLinks {
  public:
   NamedLinks(const Scenario& scenario, const ReadContext& context) : scenario_(scenario), context_(context) {}
 
-  /// Checks a name. `is_meant`: returns whether the text matches a link. `classes`: the text may be a class of links.
+  /// Checks a name. `is_meant`: returns whether a link matches the text. `classes`: the text may also be a class of
+  /// links.
   void check(const Node& node, const char* attribute, const std::string& text, bool classes,
              const std::function<bool(const Link&)>& is_meant) {
     if (!context_.catalog.links_of_platform || text.empty()) return;
@@ -92,7 +93,7 @@ void check_links_of_costs(const Element& costs, const Scenario& scenario, const 
   }
 }
 
-/// Lines of the workers and of the aggregator, for findings about their hosts.
+/// Workers and aggregator of <workers>, with their origins for findings about their hosts.
 struct ClusterLinks {
   std::vector<spec::Placement> workers;
   std::vector<Origin> origins;  ///< origin of each worker
@@ -116,8 +117,8 @@ std::string read_aggregator_host(const Node& node) {
   return {};
 }
 
-/// Returns the platform's hosts that a * in <worker hosts="…"> may match: not the aggregator's, no hubs, and none with
-/// a worker already.
+/// Returns the platform's hosts that a * in <worker hosts="…"> may match: hosts without a worker yet, except hubs and
+/// the aggregator's host.
 std::vector<std::string> hosts_left(const std::optional<spec::PlatformSpec>& platform, const ClusterLinks& cluster,
                                     const ReadContext& context) {
   if (!platform || !context.catalog.hosts_of_platform) return {};
@@ -173,14 +174,14 @@ ClusterLinks read_workers(const Element& element, const std::vector<spec::Device
   return cluster;
 }
 
-/// Returns for the workers, and last the aggregator, whether a declared platform lacks their host; adds a finding for
-/// each.
+/// Returns, for each worker and then the aggregator, whether a declared platform lacks its host; each such host is
+/// named in a finding, or one of a longer list only as part of it.
 std::vector<bool> check_hosts(const spec::PlatformSpec& platform, const ClusterLinks& cluster,
                               const ReadContext& context) {
   std::vector<bool> unknown(cluster.workers.size() + 1);
   if (std::holds_alternative<spec::PlatformFileSpec>(platform.what)) return unknown;
   const DeclaredHosts hosts(platform);
-  // Longer lists of unknown hosts are folded: the first and the last are named.
+  // In longer lists of unknown hosts, only the first and the last are named.
   constexpr std::size_t kNamedOneByOne = 3;
   const auto check = [&](const std::vector<const std::string*>& missing, const Origin& origin) {
     const bool folded = missing.size() > kNamedOneByOne;
@@ -228,7 +229,7 @@ void check_platform(const spec::PlatformSpec& platform, const ClusterLinks& clus
     for (std::size_t i = 0; i < count; ++i) question.pairs.emplace_back(i, count);
   }
   if (uses(spec::ExchangeMode::peer) && count > 1) {
-    // Each pair covers both directions: two workers have one.
+    // A pair of workers covers both directions.
     for (std::size_t i = 0; i < (count == 2 ? 1 : count); ++i) question.pairs.emplace_back(i, (i + 1) % count);
   }
 
@@ -244,7 +245,7 @@ void check_platform(const spec::PlatformSpec& platform, const ClusterLinks& clus
   }
 }
 
-/// Runs the second pass: the objections of registries, data and this machine to a scenario that has been read.
+/// Runs the second pass: checks a scenario that has been read against registries, data and this machine.
 void check(Catalog::Check what, const Scenario& scenario, const spec::SampleShape& sample, const Node& node,
            const Element& data, const ReadContext& context) {
   const std::vector<const Element*> runs = node.children("run");
@@ -289,7 +290,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     given_platform = read_platform(*platform, context);
   if (const Element* network = node.child("network")) {
     scenario.network = network_table().read(*network, context);
-    // Platform files are examined once all else is right.
+    // A platform file is checked later, once everything else is right.
     if (given_platform && !std::holds_alternative<spec::PlatformFileSpec>(given_platform->what))
       check_connections(*network, *given_platform, context);
   }
@@ -301,7 +302,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
           node.required_child("workers", "add the participants: <workers> with <worker hosts=\"…\" device=\"…\"/>"))
     cluster = read_workers(*workers, scenario.devices, given_platform, context);
   const Element* timed_as = node.child("timed-as");
-  // Workers, some of which may consist of several devices.
+  // Counts the workers; each may consist of several devices.
   const auto per_worker = static_cast<std::size_t>(devices_per_worker(timed_as));
   const std::size_t worker_count = std::max<std::size_t>(1, cluster.workers.size() / per_worker);
   const spec::PlatformSpec unread;
@@ -321,13 +322,13 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
                : node.required_child("model", "add the network that learns: <model> with <dense units=\"…\"/>");
   if (model != nullptr) scenario.model = read_model(*model, data, context);
   const bool learns = data_element != nullptr && node.child("model") != nullptr;
-  const auto check_memory = [&] {  // checks memory before such a network is built
+  const auto check_memory = [&] {  // checks the memory that learning needs, before the network is built
     if (learns && context.findings.empty())
       check(Catalog::Check::memory, scenario, data.shape, node, *data_element, context);
   };
   check_memory();
   const bool model_is_right = context.findings.added() == 0;
-  // A missing <training> has all defaults, which are checked as if it were present.
+  // Without <training> all its defaults apply, and are checked as if the element were present.
   const Element left_out{.name = "training", .origin = root.origin};
   const Element* training = stand_in ? &stand_in->training : node.child("training");
   scenario.training = read_training(training == nullptr ? left_out : *training, worker_count, data.train, context);
@@ -387,7 +388,8 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   scenario.data = std::move(data.spec);
   check_memory();
   if (context.findings.empty()) {
-    // Collective groups of workers with several devices are known only after steps have been recorded.
+    // Not checked here: groups of collectives among workers with several devices are known only after steps have been
+    // recorded.
     const auto ask = [&](Catalog::Check what) { check(what, scenario, data.shape, node, *data_element, context); };
     if (per_worker == 1) ask(Catalog::Check::collectives);
     ask(Catalog::Check::split);

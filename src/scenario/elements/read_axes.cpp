@@ -115,7 +115,7 @@ class AxesReader {
     for (std::size_t i = 0; i < axis.front().count(); ++i) {
       std::vector<std::string> together;
       for (const spec::VariedPath& one : axis) {
-        if (one.count() != axis.front().count()) return;  // reported elsewhere
+        if (one.count() != axis.front().count()) return;  // different lengths are reported elsewhere
         together.push_back(one.at(i));
       }
       if (seen.insert(together).second) continue;

@@ -13,12 +13,13 @@ namespace dadsim::scenario {
 namespace {
 
 constexpr const char* kOwnLink = "defined in the platform";
-/// Bytes of a queue that is never full. BBR keeps queues short: nothing is lost and no window has to recover, which a
-/// queue that never fills represents (docs/validation.md, rows of BBR).
+/// Bytes of a queue that never fills. It stands for BBR, which keeps queues short, so that nothing is lost and no
+/// window has to recover (docs/validation.md, rows of BBR).
 constexpr double kNeverFull = 1e9;
 
-/// Share of a wire's bandwidth that TCP payload reaches: of a full Ethernet frame of 1514 bytes (MTU 1500 and the
-/// Ethernet header), 1448 are payload after the headers of IPv4 and of TCP with time stamps (RFC 791, 9293, 7323).
+/// Share of a wire's bandwidth that TCP payload reaches. A full Ethernet frame has 1514 bytes (MTU 1500 and the
+/// Ethernet header), of which 1448 are payload after the headers of IPv4 and of TCP with time stamps (RFC 791, 9293,
+/// 7323).
 constexpr double kTcpShare = 1448.0 / 1514.0;
 
 double usual_efficiency(spec::Transport transport) { return transport == spec::Transport::tcp ? kTcpShare : 1; }
@@ -52,11 +53,10 @@ std::vector<std::string> link_names(const Catalog& catalog) {
   return names;
 }
 
-/// Marks the latency that a link given by its bandwidth requires.
+/// Marks the latency of a custom link, which the scenario must give.
 constexpr double kUnknown = -1;
 
-/// Reads a name of the catalogue, or a bandwidth; a link given by its bandwidth is named after the owner and the
-/// attribute.
+/// Reads a name of the catalogue, or the bandwidth of a custom link, which is named after the owner and the attribute.
 spec::LinkSpec read_one_way(const Node& node, const char* attribute, const std::string& owner,
                             const ReadContext& context) {
   constexpr const char* kForm = "a bandwidth above 0 with its unit, e.g. 100Mbps, or a link of the catalogue";
@@ -161,7 +161,7 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
     for (spec::LinkSpec* link : both) {
       if (link->transport == transport) continue;
       link->transport = transport;
-      link->efficiency = usual_efficiency(transport);  // its efficiency was the former transport's
+      link->efficiency = usual_efficiency(transport);  // resets the efficiency, which was that of the former transport
     }
   }
   if (node.has("efficiency")) {

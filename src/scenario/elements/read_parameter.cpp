@@ -25,7 +25,8 @@ std::string read_parameter(const Node& node, const spec::ParameterSpec& paramete
           "{}", node.real(parameter.name, {.minimum = parameter.minimum, .maximum = parameter.maximum}, fallback));
     }
     case spec::ParameterSpec::Type::choice: {
-      if (parameter.choices.empty()) return node.text(parameter.name, parameter.default_value);  // read by the method
+      // Without listed choices, the method checks the text.
+      if (parameter.choices.empty()) return node.text(parameter.name, parameter.default_value);
       const auto fallback = std::ranges::find(parameter.choices, parameter.default_value) - parameter.choices.begin();
       return parameter.choices.at(node.choice(parameter.name, parameter.choices, static_cast<std::size_t>(fallback)));
     }
@@ -44,7 +45,8 @@ void check_parameter_names(const Node& node, const ParameterOwner& owner, std::s
   std::vector<std::string> known = find_rule(node.element().name)->attribute_names();
   for (const spec::ParameterSpec& parameter : owner.parameters) known.push_back(parameter.name);
   for (const Attribute& attribute : node.element().attributes) {
-    if (attribute.name.find(':') != std::string::npos || attribute.name == "xmlns") continue;  // refused already
+    // Namespaced attributes have been reported already.
+    if (attribute.name.find(':') != std::string::npos || attribute.name == "xmlns") continue;
     if (std::ranges::find(known, attribute.name) != known.end()) continue;
     std::vector<std::string> others;
     for (const ParameterOwner& other : all) {

@@ -12,22 +12,23 @@ namespace dadsim::scenario {
 class DeclaredHosts;
 
 inline constexpr std::int64_t kMaxHosts = 100000;
-inline constexpr std::size_t kMaxClusterName = 40;  ///< bytes, so that host names stay below kMaxHostName
+inline constexpr std::size_t kMaxClusterName = 40;  ///< longest prefix in bytes, so that host names stay below
+                                                    ///< kMaxHostName
 
-/// Reads <platform>: a file of either kind, or a declared platform. Nullopt if anything is wrong with it.
+/// Reads <platform>: a file of either kind, or a declared platform. Returns nullopt after an error.
 std::optional<spec::PlatformSpec> read_platform(const Element& element, const ReadContext& context);
 
-/// Reads a platform file: SimGrid's (<platform>), which its own parser reads later, or ours (<cluster-platform>), which
-/// is read and checked here. Errors go to the context's findings, which are that file's.
+/// Reads a platform file: SimGrid's (<platform>), which SimGrid parses later, or ours (<cluster-platform>), which is
+/// read and checked here. Errors go to the findings of the context, which belong to this file.
 std::optional<spec::PlatformSpec> read_platform_file(const ReadContext& context);
 
-// The clusters; the files follow.
+// Kinds of clusters, in the order of the files.
 spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext& context);
 spec::FederationSpec read_federation(const Element& element, const ReadContext& context);
 spec::WanSpec read_wan(const Element& element, const ReadContext& context);
 
-/// Reads a prefix of host names: no white space and no brackets, which have a meaning in lists of hosts. Required;
-/// empty with a finding.
+/// Reads a required prefix of host names: no white space, and no brackets, which mark ranges in lists of hosts. Returns
+/// an empty text, with a finding, if it is missing or wrong.
 std::string read_host_prefix(const Node& node, const char* attribute, const std::string& remedy);
 /// Returns the name of a cluster; empty if it has none.
 std::string read_cluster_name(const Node& node);
@@ -39,7 +40,7 @@ class GivenPairs {
   GivenPairs(const Node& parent, std::vector<std::string> ends, const std::string& noun, const ReadContext& context);
 
   std::optional<spec::WanSpec::Pair>& at(std::size_t from, std::size_t to) { return pairs_[from * ends_.size() + to]; }
-  /// Returns whether a pair has an unknown end: it may be a missing pair.
+  /// Returns whether a pair has an unknown end. Such a pair may be a misspelling of a missing one.
   bool unclear() const { return unclear_; }
   const std::vector<std::string>& ends() const { return ends_; }
 
@@ -50,13 +51,13 @@ class GivenPairs {
   void read(const Element& element, const std::string& noun, const ReadContext& context);
 
   std::vector<std::string> ends_;
-  std::vector<std::optional<spec::WanSpec::Pair>> pairs_;  ///< pairs, from × to
+  std::vector<std::optional<spec::WanSpec::Pair>> pairs_;  ///< pairs of ends, from × to
   bool unclear_ = false;
 };
 
-/// Fault and remedy of a pair of ends without numbers: "no numbers from 'a' to 'b'; add <pair …/>".
+/// Fault and remedy for a pair of ends without numbers, e.g. "<pair> from 'a' to 'b' is missing" and "add <pair …/>".
 struct MissingPair {
-  std::string what, remedy;  ///< fault and remedy; empty: nothing is missing
+  std::string what, remedy;  ///< fault and remedy; empty: no pair is missing
 };
 MissingPair missing_between(GivenPairs& pairs, std::size_t a, std::size_t b);
 

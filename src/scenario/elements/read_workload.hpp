@@ -11,7 +11,7 @@
 
 namespace dadsim::scenario {
 
-/// A workload of the user's own.
+/// A workload from a user's file.
 struct OwnWorkload {
   spec::ModelShape shape;
   std::int64_t dataset_size = 0;  ///< samples per epoch; 0: not given
@@ -20,9 +20,9 @@ struct OwnWorkload {
 };
 
 /// Reads a workload from a file: XML (<workload> with <layer> inside, or <recorded-step>) or CSV (a heading, then a
-/// line per layer). Errors go to `findings`, which are the file's; nullopt then.
+/// line per layer). Errors go to `findings`, which belong to the file; returns nullopt then.
 std::optional<OwnWorkload> read_workload_file(const std::string& path, Findings& findings);
-/// Does the same from the contents of a file; a CSV file's name becomes the workload's.
+/// Reads a workload from the contents of a file; a CSV file's name becomes the workload's name.
 std::optional<OwnWorkload> read_workload(const std::string& content, const std::string& path, Findings& findings);
 
 }  // namespace dadsim::scenario

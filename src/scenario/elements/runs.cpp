@@ -15,7 +15,7 @@ namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxRuns = 1000;
-constexpr std::size_t kMaxLabel = 100;  // bytes
+constexpr std::size_t kMaxLabel = 100;  // longest label, bytes
 constexpr QuantityForm kBucket{Unit::bytes, {.minimum = 0}, "bytes with their unit, e.g. 25MB, or 0 for no buckets"};
 constexpr QuantityForm kFirstBucket{Unit::bytes, {.minimum = 0}, "bytes with their unit, e.g. 1MiB"};
 
@@ -88,8 +88,9 @@ const Table<spec::RunSpec>& run_table() {
 }  // namespace
 
 void take_default_buckets(const spec::TimedAsSpec& timed, std::size_t replicas, spec::RunSpec& run) {
-  constexpr double kDeepSpeed = 5e8;  // numbers: reduce_bucket_size of ZeRO
-  constexpr double kMegatron = 40e6;  // numbers, and 1e6 for each replica: DistributedDataParallelConfig.bucket_size
+  constexpr double kDeepSpeed = 5e8;  // numbers per bucket: reduce_bucket_size of ZeRO
+  // Numbers per bucket: 40e6, or 1e6 for each replica if that is more (DistributedDataParallelConfig.bucket_size).
+  constexpr double kMegatron = 40e6;
   constexpr double kMegatronEach = 1e6;
   const spec::ParallelismSpec& how = timed.parallelism;
   if (how.sharding == spec::Sharding::none && how.devices() == 1) return;
@@ -126,7 +127,8 @@ spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& alg
   return exchange;
 }
 
-/// Sets the exchange of an event-driven run: through an aggregator, or among peers.
+/// Checks that the scenario has an aggregator if the event-driven run needs one. Otherwise sets the exchange to peer,
+/// for a method that needs one only with some parameters.
 void take_server(const Node& node, const Catalog::Algorithm& algorithm, bool has_aggregator, spec::RunSpec& run) {
   if (!algorithm.needs_server(run.parameters)) {
     if (algorithm.needs_server.depends()) run.exchange = spec::ExchangeMode::peer;
@@ -221,7 +223,7 @@ void complete_labels(std::vector<spec::RunSpec>& runs, const ReadContext& contex
       label += fmt::format(", absent {}", to_string(run.absence.does));
       if (run.absence.goes_without()) label += fmt::format(", {}", to_string(run.absence.estimate));
     }
-    // Leaves room for " (1000)"; the registries' names and values are ASCII.
+    // Leaves room for " (1000)". Cutting at a byte is safe, because names and values of registries are ASCII.
     constexpr std::size_t kMaxStem = kMaxLabel - 7;
     const std::string mark = "…";
     const std::string stem = label.size() <= kMaxStem ? label : label.substr(0, kMaxStem - mark.size()) + mark;
@@ -283,7 +285,7 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
         run.files.push_back(parameter.name);
       }
     }
-    // Where a value could not be read, whether its default needs a server says nothing about the run.
+    // If a value could not be read, the default of that value does not decide whether the run needs a server.
     if (algorithm->event_driven() && context.findings.added() == before)
       take_server(node, *algorithm, has_aggregator, run);
     // An aggregator receives every gradient separately.

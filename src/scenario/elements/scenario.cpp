@@ -29,7 +29,7 @@ const Table<Scenario>& workers_table() {
 
 const Table<spec::Placement>& worker_table() {
   using Spec = spec::Placement;
-  constexpr Range kSpeed{.minimum = 0.01, .maximum = 100};  // range of speeds; beyond it, use another device
+  constexpr Range kSpeed{.minimum = 0.01, .maximum = 100};  // relative speeds; beyond this range, use another device
   static const Table<Spec> kTable =
       Table<Spec>("worker", "One worker on each of the hosts, in this order.",
                   {by_code<Spec>(attribute("hosts", text()).must()),

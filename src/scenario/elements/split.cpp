@@ -18,7 +18,7 @@ std::string few_of(const std::vector<std::string>& names) {
   return names.size() > kListed ? fmt::format("{} and {} more", text, names.size() - kListed) : text;
 }
 
-/// Checks that there is a worker for each site that the samples name.
+/// Checks that the number of workers equals the number of sites that samples name.
 void check_sites(const Node& node, std::size_t workers, const DataFindings& data) {
   if (data.classes == 0 || workers == 0) return;  // unknown because of an earlier fault
   if (data.sites.empty()) {

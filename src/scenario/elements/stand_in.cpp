@@ -21,7 +21,8 @@ Element made(const char* name, std::vector<std::pair<const char*, std::string>> 
   return element;
 }
 
-/// Refuses <training> attributes without effect on times: only the optimizer has one, by its state and its computing.
+/// Refuses <training> attributes without effect on times. Only clip-norm and the optimizer have an effect, by the
+/// optimizer's state and by their work.
 void check_training(const Node& training) {
   for (const std::string& attribute : find_rule("training")->attribute_names()) {
     if (attribute != "clip-norm")
@@ -37,7 +38,7 @@ void check_training(const Node& training) {
 /// Returns the number of batches in a client's samples.
 std::size_t batches_of(const spec::PayloadSpec& payload, const Element* timed_as, std::size_t workers,
                        const Element& asked, const ReadContext& context) {
-  // For all clients together: a sample of a small picture represents each batch.
+  // Largest number of batches of all clients together; each is represented by one sample of a small picture.
   constexpr std::size_t kMostBatches = 50'000;
   if (payload.samples == 0) return 1;
   const Attribute* given = timed_as == nullptr ? nullptr : timed_as->find("batch");

@@ -31,7 +31,7 @@ bool begins_kernels(spec::Program program) {
 }
 constexpr QuantityForm kStartUp{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 90s"};
 
-/// Restricts a row to 16-bit weights, of which an optimizer may keep copies.
+/// Gives a row an effect only with 16-bit weights, of which an optimizer may keep fp32 copies.
 Row<spec::TimedAsSpec> of_masters(Row<spec::TimedAsSpec> row) {
   return std::move(row)
       .only([](const spec::TimedAsSpec& timed) { return spec::has_master_copies(timed.precision); },
@@ -39,7 +39,7 @@ Row<spec::TimedAsSpec> of_masters(Row<spec::TimedAsSpec> row) {
       .if_given();
 }
 
-/// Returns the rows of workload sizes, which are read by the registry's rules.
+/// Returns the rows of workload sizes, whose rules are in the registry.
 std::vector<Row<spec::TimedAsSpec>> size_rows() {
   using Spec = spec::TimedAsSpec;
   std::vector<Row<Spec>> rows;
@@ -82,7 +82,7 @@ void read_own_workload(const Node& node, spec::TimedAsSpec& timed, const ReadCon
   context.findings.take(findings);
 }
 
-/// Refuses attributes of layers for a recorded step.
+/// Refuses attributes that apply to layers, for a recorded step.
 void refuse_layers(const Node& node) {
   constexpr std::array kOfAnyStep{
       "file",    "batch", "steps", "epochs", "samples", "tokens", "target", "evaluation-every", "evaluation-seconds",
@@ -93,7 +93,7 @@ void refuse_layers(const Node& node) {
   }
 }
 
-/// Returns a size that can be set; nullptr: the workload has none of that name, or does not exist.
+/// Returns a workload's adjustable size by name; nullptr if there is no such size or workload.
 const spec::ParameterSpec* size_of(const std::string& workload, const std::string& name) {
   const spec::Workload* known = spec::workload_registry().find(workload);
   if (known == nullptr) return nullptr;
@@ -101,9 +101,9 @@ const spec::ParameterSpec* size_of(const std::string& workload, const std::strin
   return found == known->parameters.end() ? nullptr : &*found;
 }
 
-/// Checks the user's own number of steps to accuracy.
+/// Checks a user's number of steps to accuracy.
 void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const ReadContext& context) {
-  std::string said;  // name of the attribute that gives the length
+  std::string said;  // name of the attribute with the length
   for (const char* one : {"steps", "epochs", "samples", "tokens"}) {
     if (!said.empty()) node.refuse(one, "cannot be combined with " + said, "remove one of the two");
     if (said.empty() && node.has(one)) said = one;
@@ -125,7 +125,7 @@ void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const R
   }
 }
 
-/// Reads the given sizes of the workload, and refuses others.
+/// Reads the given sizes of the workload, and refuses sizes that it does not have.
 void read_sizes(const Node& node, spec::TimedAsSpec& timed, const ReadContext& context) {
   const bool known = spec::workload_registry().find(timed.workload) != nullptr;
   std::map<std::string, std::vector<std::string>> owners;

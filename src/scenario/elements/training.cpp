@@ -211,7 +211,7 @@ void write_training(XmlWriter& xml, const spec::TrainingSpec& training) {
   schedule_table().print(xml, training.schedule, {});
 }
 
-/// Writes the part of <training> that remains without learning.
+/// Prints the part of <training> that has an effect without learning: clip-norm and the optimizer.
 void write_optimizer(XmlWriter& xml, const spec::OptimizerSpec& optimizer) {
   XmlWriter::Open element(xml, "training");
   if (optimizer.clip_norm > 0) element.set("clip-norm", optimizer.clip_norm);

@@ -16,9 +16,9 @@ namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kMaxProfiles = 1000;
-constexpr std::size_t kMaxPoints = 10000;      // points per profile
-constexpr std::size_t kMaxBackground = 10000;  // flows of background traffic
-constexpr std::size_t kMaxLinkName = 200;      // bytes of a link's name
+constexpr std::size_t kMaxPoints = 10000;      // largest number of points per profile
+constexpr std::size_t kMaxBackground = 10000;  // largest number of flows of background traffic
+constexpr std::size_t kMaxLinkName = 200;      // longest name of a link, bytes
 
 std::string times_text(const spec::PlatformSpec::Profile& profile, const PathText&) {
   std::string times;

@@ -9,7 +9,7 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::size_t kMaxRegions = 100;  // regions; as many have 9,900 pairs
+constexpr std::size_t kMaxRegions = 100;  // largest number of regions; 100 regions have 9,900 pairs
 
 const Table<spec::WanSpec::Region>& region_table() {
   using Spec = spec::WanSpec::Region;
@@ -47,8 +47,8 @@ const Table<spec::WanSpec>& wan_table() {
   return kTable;
 }
 
-/// Sizes a default queue for the bytes in flight over the longest path, like routers' queues: bandwidth × round trip
-/// (C. Villamizar, C. Song, High performance TCP in ANSNET, 1994).
+/// Sets the default queue to the bytes in flight over the longest path, as for routers: bandwidth × round-trip time (C.
+/// Villamizar, C. Song, High performance TCP in ANSNET, 1994).
 void let_queue_grow(spec::WanSpec& wan) {
   const spec::LinkSpec& host = wan.host;
   if (host.transport != spec::Transport::tcp || host.is_goodput) return;
@@ -57,7 +57,7 @@ void let_queue_grow(spec::WanSpec& wan) {
   wan.host.queue_bytes = std::max(host.queue_bytes, host.bandwidth * (round_trip + 4 * host.latency));
 }
 
-/// Fills in missing numbers from the table of regions, and reports pairs without any.
+/// Fills in missing numbers from the table of regions, and reports pairs without numbers.
 void complete_pairs(GivenPairs& pairs, const Node& wan, const std::vector<const Element*>& regions,
                     const ReadContext& context) {
   const Catalog& catalog = context.catalog;
@@ -76,7 +76,7 @@ void complete_pairs(GivenPairs& pairs, const Node& wan, const std::vector<const 
   }
   if (pairs.unclear()) return;
 
-  // A name close to one in the table is reported once as a misspelling, not for each of its pairs.
+  // Reports a name similar to one in the table once, as a misspelling, and not for each of its pairs.
   std::vector<bool> misspelt(names.size());
   for (std::size_t a = 0; a < names.size(); ++a) {
     const bool lacks = std::ranges::any_of(names, [&](const std::string& name) {

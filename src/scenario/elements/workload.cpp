@@ -24,7 +24,7 @@
 namespace dadsim::scenario {
 namespace {
 
-const Catalog kNothingReferredTo;  // a workload or recorded step names no device, link or method
+const Catalog kNothingReferredTo;  // workloads and recorded steps name no device, link or method
 
 /// Name of the root element of a recorded step.
 constexpr const char* kRecordedStep = "recorded-step";
@@ -32,7 +32,7 @@ constexpr const char* kRecordedStep = "recorded-step";
 constexpr std::int64_t kMostRecordedWorkers = 100'000;
 constexpr std::size_t kMostRecordedTasks = 1'000'000;
 
-/// The collectives that a recorded step may have.
+/// Collectives that a recorded step may have.
 enum class RecordedKind : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, send };
 constexpr auto names_of(RecordedKind) {
   using enum RecordedKind;
@@ -143,7 +143,7 @@ const Table<RecordedWait>& recorded_wait_table() {
   return kTable;
 }
 
-/// Returns the amount of every worker: one number for all, or one for each of `count`.
+/// Returns the amount of each of `count` replicas; the text has one number for all, or one each.
 schedule::PerWorker amounts(const Node& node, const char* attribute, const std::string& said, std::size_t count) {
   const std::vector<std::string> words = words_of(said);
   std::vector<double> values;
@@ -233,10 +233,10 @@ class RecordedStepReader {
   std::vector<std::int32_t> collectives_;  ///< task numbers of the collectives
 };
 
-/// Reads <recorded-step>: computations with their seconds and collectives with their bytes, in every worker's order.
-/// Errors go to the findings.
+/// Reads <recorded-step>: computations with their seconds and collectives with their bytes, in the order in which every
+/// worker carries them out. Errors go to the findings.
 OwnWorkload read_recorded_step(const Element& root, Findings& findings) {
-  constexpr double kNothing = 4;  // bytes: the network's memory is unknown, and nothing depends on it
+  constexpr double kNothing = 4;  // bytes: a value without effect, because the network's memory is unknown
   OwnWorkload workload;
   const Node node(root, findings);
   const ReadContext context{root.name, kNothingReferredTo, findings};
@@ -267,7 +267,7 @@ std::vector<ElementRule> recorded_step_rules() {
 namespace {
 
 constexpr std::size_t kMaxWorkloadLayers = 10'000;
-constexpr std::size_t kMaxLayerName = 200;  // bytes
+constexpr std::size_t kMaxLayerName = 200;  // longest name of a layer, bytes
 constexpr std::int64_t kMaxWorkloadParameters = 10'000'000'000'000;
 constexpr double kMaxMacs = 1e18;
 
@@ -279,7 +279,7 @@ struct LayerFields {
   std::optional<double> macs, outputs;
 };
 
-/// Completes layers and checks them against each other, from any source.
+/// Completes layers from any source, and checks them against each other.
 class LayerList {
  public:
   explicit LayerList(Findings& findings) : findings_(findings) {}
@@ -295,7 +295,7 @@ class LayerList {
     layer.kind = *fields.kind;
     layer.in = fields.in.value_or(0);
     layer.out = fields.out.value_or(0);
-    // Layers without rows of their own are often listed with 0.
+    // For layers without rows of their own, files often contain 0.
     layer.rows_per_sample = std::max<std::int64_t>(1, fields.rows.value_or(1));
     layer.sequential = fields.sequential.value_or(1);
     const bool table = layer.kind == spec::LayerKind::embedding;
@@ -420,7 +420,7 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
-/// A table with the names of its columns in the first line.
+/// Reader of a workload as CSV, with the names of the columns in the first line.
 class Csv {
  public:
   explicit Csv(Findings& findings) : findings_(findings) {}
@@ -492,7 +492,8 @@ class Csv {
     return layer_table().read(layer, {"", kNothingReferredTo, findings_});
   }
 
-  /// Returns the column of an attribute of <layer>: rows_per_sample, layer.
+  /// Returns the name of the CSV column for an attribute of <layer>: `layer` for name; for others, underscores replace
+  /// hyphens.
   static std::string column_of(std::string attribute) {
     std::ranges::replace(attribute, '-', '_');
     return attribute == "name" ? "layer" : attribute;
@@ -515,7 +516,7 @@ std::optional<OwnWorkload> read_workload(const std::string& content, const std::
       std::string_view(content).substr(content.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
   const std::size_t first = text.find_first_not_of(kWhiteSpace);
   const bool xml = first != std::string_view::npos && text[first] == '<';
-  // Names are printed in results, which have to be text.
+  // Names must be text, because results print them.
   if (!xml && !is_xml_text(text)) {
     findings.add({"", 0}, "the file is not text in UTF-8", "use a workload as XML or CSV");
     return std::nullopt;

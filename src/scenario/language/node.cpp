@@ -15,7 +15,7 @@
 namespace dadsim::scenario {
 namespace {
 
-/// Returns whether a double cannot hold the number.
+/// Returns whether a number is outside the range of double.
 bool is_too_large_or_small(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -36,8 +36,8 @@ bool is_editor_hint(std::string_view attribute) {
   return attribute == "xmlns:xsi" || attribute == "xsi:noNamespaceSchemaLocation";
 }
 
-/// Returns the rule of an element. For an unknown name, which its parent has reported, it returns an empty rule, so
-/// that nothing more is reported.
+/// Returns the rule of an element. For an unknown name, which its parent has reported, returns an empty rule, so that
+/// no further errors follow.
 const ElementRule& rule_of(const Element& element) {
   static const ElementRule kNoRule{};
   const ElementRule* known = find_rule(element.name);

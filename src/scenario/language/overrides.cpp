@@ -12,7 +12,7 @@
 namespace dadsim::scenario {
 namespace {
 
-/// `run[rank-dad]`: a name and, in brackets, the selected one of several.
+/// One step of a path, `run[rank-dad]`: a name and, in brackets, a selector of one element among several.
 struct Component {
   std::string name;
   std::optional<std::string> selector;
@@ -20,7 +20,7 @@ struct Component {
 
 constexpr const char* kAssignmentForm = "path=value, e.g. training.batch=64";
 
-/// Returns the position of the bracket that closes the one at `open`; a selector may contain brackets of its own
+/// Returns the position of the bracket that closes the bracket at `open`. A selector may itself contain brackets
 /// (hosts).
 std::size_t closing_bracket(std::string_view text, std::size_t open) {
   int depth = 0;
@@ -31,7 +31,7 @@ std::size_t closing_bracket(std::string_view text, std::size_t open) {
   return std::string_view::npos;
 }
 
-/// Splits at dots outside brackets; a label may contain dots. Nullopt if brackets or names are missing.
+/// Splits at dots outside brackets, because a label may contain dots. Returns nullopt if brackets or names are missing.
 std::optional<std::vector<Component>> parse_path(std::string_view path) {
   std::vector<Component> components;
   std::size_t i = 0;
@@ -100,7 +100,7 @@ class Override {
  private:
   void fail(std::string what, std::string remedy) { findings_.add(origin_, std::move(what), std::move(remedy)); }
 
-  /// Returns the position of the '=' outside brackets, npos if there is none.
+  /// Returns the position of the '=' outside brackets; npos if there is none.
   static std::size_t assignment(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (text[i] == '=') return i;
@@ -161,7 +161,7 @@ class Override {
     return select(same, rule, *component.selector, found);
   }
 
-  /// Selects by number, by '*', or by the first of label, algorithm, name and hosts that matches.
+  /// Selects elements by number, by '*', or by label, algorithm, name or hosts, whichever matches first.
   bool select(const std::vector<Element*>& same, const ElementRule& rule, const std::string& selector,
               std::vector<Element*>& found) {
     if (selector == "*") {
@@ -223,7 +223,7 @@ class Override {
     return text + fmt::format(", or all with {}[*]", name);
   }
 
-  /// Writes the value; an empty one removes the attribute, so that its default holds.
+  /// Sets the value; an empty value removes the attribute, so that its default applies.
   void write(Element& element, const std::string& name, const std::string& value) const {
     if (value.empty()) {
       std::erase_if(element.attributes, [&](const Attribute& attribute) { return attribute.name == name; });

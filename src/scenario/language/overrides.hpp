@@ -14,14 +14,14 @@ namespace dadsim::scenario {
 /// created. Errors go to `findings`; the reader checks the value.
 void apply_override(Element& scenario, const std::string& text, Findings& findings);
 
-/// Returns whether `path` has the form of a path of --set, whether or not an attribute exists there.
+/// Returns whether `path` has the form of a path of --set. The attribute need not exist.
 bool is_override_path(const std::string& path);
-/// Returns why a path of --set leads to no attribute of this scenario. Returns nothing if it leads to one, or if it may
-/// name parameters of a method.
+/// Returns why a path of --set leads to no attribute of this scenario. Returns nothing if it does lead to one, or to a
+/// parameter that some method may have.
 std::optional<Fault> fault_of_path(const Element& scenario, const std::string& path);
 
-/// Returns the remedy for a varied value that was refused: a range of other numbers than whole ones needs whole="true"
-/// if its attribute takes whole numbers.
+/// Returns the remedy for a refused value of a <vary>: a range with fractions needs whole="true" if the attribute takes
+/// whole numbers.
 std::string remedy_of_value(const spec::VariedPath& varied, const Diagnostic& refused);
 
 }  // namespace dadsim::scenario

@@ -23,7 +23,7 @@ struct UnitName {
   const char* right;
 };
 
-// Common spellings that are unambiguous. Rates in lower case are bits, as lines are sold.
+// Common spellings that are unambiguous. Rates in lower case are bits, as in offers of network lines.
 constexpr std::array kTimeNames{
     UnitName{"sec", "s"},   UnitName{"secs", "s"},  UnitName{"second", "s"},     UnitName{"seconds", "s"},
     UnitName{"msec", "ms"}, UnitName{"usec", "us"}, UnitName{"\xc2\xb5s", "us"}, UnitName{"\xce\xbcs", "us"},
@@ -114,7 +114,7 @@ std::string right_unit(Unit kind, const std::string& written) {
       return with_prefix(unit, kByteEnds);
     case Unit::bytes_per_second: {
       const std::string right = with_prefix(unit, kRateEnds);
-      // A capital B is a byte, "MB/s", unless everything is in capitals or it belongs to "MBit".
+      // A capital B means bytes ("MB/s"), except in a text all in capitals, and in "MBit".
       const bool shouted =
           std::ranges::none_of(written, [](unsigned char c) { return c == '/' || std::islower(c) != 0; });
       const bool bits = unit.find("bit") != std::string::npos;
@@ -127,7 +127,7 @@ std::string right_unit(Unit kind, const std::string& written) {
   return {};
 }
 
-/// Returns whether every comma may separate thousands: no zero first, three digits after each.
+/// Returns whether every comma may separate thousands: three digits follow each, and the first digit is not 0.
 bool separates_thousands(const std::string& number) {
   static const std::regex kThousands("[1-9]\\d{0,2}(,\\d{3})+([^\\d,].*)?");
   return std::regex_match(number, kThousands);
@@ -136,7 +136,7 @@ bool separates_thousands(const std::string& number) {
 }  // namespace
 
 std::vector<std::string> other_notations(const std::string& text) {
-  constexpr std::size_t kLongest = 60;  // longest text that may be a number, characters
+  constexpr std::size_t kLongest = 60;  // longest text that may be a number, bytes
   if (text.size() > kLongest) return {};
   std::string compact = with_plain_characters(text);
   std::erase_if(compact, [](unsigned char c) { return std::isspace(c) != 0 || c == '_' || c == '\'' || c == '"'; });
@@ -171,7 +171,7 @@ std::optional<double> parse_quantity(Unit unit, std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc()) return std::nullopt;
   const std::string_view name = text.substr(static_cast<std::size_t>(end - text.data()));
-  if (name.empty()) return number == 0 ? std::optional(number) : std::nullopt;  // only a zero needs no unit
+  if (name.empty()) return number == 0 ? std::optional(number) : std::nullopt;  // 0 needs no unit
   const std::optional<double> factor = factor_of(unit, name);
   const double value = number * factor.value_or(0);
   return factor && std::isfinite(value) ? std::optional(value) : std::nullopt;

@@ -8,12 +8,12 @@
 
 #include "spec/names.hpp"
 
-// The language's rules of its elements and attributes: data from which the schema, the reader's checks, the tables of
-// docs/scenario.md and completion follow.
+// The language's rules of its elements and attributes. The schema, the reader's checks, the tables of docs/scenario.md
+// and completion are derived from them.
 
 namespace dadsim::scenario {
 
-/// An interval of numbers, including its bounds unless they are open.
+/// An interval of numbers; each bound is included unless it is open.
 struct Range {
   double minimum = 0;
   double maximum = std::numeric_limits<double>::infinity();
@@ -28,7 +28,7 @@ inline constexpr Range kShare{.minimum = 0, .maximum = 1};
 inline constexpr Range kPositiveShare{.minimum = 0, .maximum = 1, .open_minimum = true};
 inline constexpr Range kDeviation{.minimum = 0, .maximum = 3};  ///< standard deviation of a logarithm
 
-/// A number with a unit: the unit, its range, and its description.
+/// A quantity: its unit, its range, and its description.
 enum class Unit { seconds, bytes, bytes_per_second, flops };
 struct QuantityForm {
   Unit unit;
@@ -39,8 +39,8 @@ struct QuantityForm {
 /// Permitted texts of an attribute.
 struct Kind {
   enum class Of {
-    text,      ///< at least one visible character
-    any_text,  ///< any text, also an empty one
+    text,      ///< text with at least one visible character
+    any_text,  ///< any text, including an empty one
     integer,
     integers,  ///< whole numbers, separated by spaces
     real,
@@ -56,14 +56,14 @@ struct Kind {
   Unit unit = Unit::seconds;  ///< quantity: its unit
   std::string form{};         ///< text, quantity: description of valid values
   std::vector<std::string> names{};
-  std::string catalog{};  ///< text: catalogue whose names it may be (`dadsim devices` …)
+  std::string catalog{};  ///< text: catalogue with the possible names (`dadsim devices` …)
   std::string pattern{};  ///< text: a regular expression of XML Schema
 };
 
 /// Text that must not be empty; `form` describes valid values.
 Kind text(std::string form = "", std::string pattern = "");
 Kind any_text();
-/// A name of a catalogue, as listed by `dadsim <catalog>`.
+/// A name in a catalogue, as listed by `dadsim <catalog>`.
 Kind name_in(std::string catalog, std::string form = "");
 Kind integer(std::int64_t minimum, std::int64_t maximum);
 Kind integers(std::int64_t minimum, std::int64_t maximum);
@@ -73,22 +73,21 @@ Kind quantity(const QuantityForm& form);
 Kind truth();
 Kind seed();
 Kind word_or_count(std::string word, std::int64_t maximum);
-/// Returns the kind of texts that are one of the names.
+/// Returns the kind of attributes whose value is one of these names.
 Kind one_of(std::vector<std::string> names);
 template <spec::Named Enum>
 Kind one_of() {
   return one_of(spec::all_names<Enum>());
 }
 
-/// An attribute as the language declares it.
+/// Declaration of an attribute in the language.
 struct AttributeRule {
   std::string name;
   Kind kind;
-  std::string words{};  ///< meaning, for attributes of another list; empty: docs/scenario.md has the meaning
-                        ///< (attribute_words())
+  std::string words{};  ///< meaning, for attributes that are not in docs/scenario.md; empty: see attribute_words()
   bool required = false;
   std::string fallback{};  ///< default value; empty: none
-  std::string left_out{};  ///< behaviour without the attribute, in words, if no value expresses it
+  std::string left_out{};  ///< behaviour without the attribute, in words, if it has no default value
 
   AttributeRule must() &&;
   AttributeRule otherwise(std::string text) &&;
@@ -99,16 +98,16 @@ inline AttributeRule attribute(std::string name, Kind kind, std::string words = 
   return {std::move(name), std::move(kind), std::move(words)};
 }
 
-/// An element as the language declares it; its reader says how often it may occur. Names are unique over the whole
-/// language.
+/// Declaration of an element in the language. Names are unique over the whole language. The reader checks how often an
+/// element occurs.
 struct ElementRule {
   std::string name;
   std::string words;
   std::vector<AttributeRule> attributes{};
   std::vector<std::string> children{};
-  bool root = false;         ///< root of a document: no element contains it
-  bool repeatable = false;   ///< may occur several times in its parent; --set selects one of them, as run[2]
-  std::string parameters{};  ///< owner of the parameters that the element takes as further attributes, in words; empty:
+  bool root = false;         ///< true: root of a document, inside no other element
+  bool repeatable = false;   ///< true: may occur several times in its parent; --set selects one, as in run[2]
+  std::string parameters{};  ///< owner of the element's further attributes (parameters), in words; empty: there are
                              ///< none
   std::vector<std::string> shared_names{};  ///< names of elements in it that are also names of such parameters
   bool text = false;                        ///< true: the element contains text

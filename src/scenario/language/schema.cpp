@@ -31,7 +31,7 @@ void document(XmlWriter& xml, const std::string& words) {
   Open(xml, "xs:documentation").content(words);
 }
 
-/// Returns the meaning of an attribute, without a page's links.
+/// Returns the meaning of an attribute, with links of the page removed.
 std::string meaning_of(const std::string& element, const AttributeRule& rule) {
   std::string words = rule.words.empty() ? attribute_words(element, rule.name) : rule.words;
   if (!rule.left_out.empty()) words += fmt::format(" Default: {}.", rule.left_out);
@@ -76,7 +76,7 @@ void list_of(XmlWriter& xml, const char* base, const Range& range) {
 
 constexpr const char* kVisible = "[\\s\\S]*\\S[\\s\\S]*";  // at least one character that is not white space
 
-/// Restricts to the names of a catalogue, and to what may replace them: names that the scenario defines, or quantities.
+/// Restricts to the names of a catalogue and its alternatives: names that the scenario defines, or quantities.
 void names_of_catalog(XmlWriter& xml, const std::string& catalog, const std::vector<std::string>& names) {
   if (names.empty()) return restrict_text(xml, kVisible);
   if (catalog != "devices" && catalog != "links") return restrict_names(xml, names);
@@ -90,7 +90,7 @@ void write_type(XmlWriter& xml, const Kind& kind, const CatalogNames& names) {
   switch (kind.of) {
     case Kind::Of::any_text:
     case Kind::Of::seed:
-      return;  // XML Schema has names for these types
+      return;  // types with a name in XML Schema
     case Kind::Of::text:
       if (!kind.catalog.empty()) return names_of_catalog(xml, kind.catalog, names(kind.catalog));
       return restrict_text(xml, kind.pattern.empty() ? kVisible : kind.pattern);
@@ -151,8 +151,8 @@ void write_element(XmlWriter& xml, const ElementRule& rule, const CatalogNames& 
 
 const xmlChar* xml_text(const std::string& value) { return reinterpret_cast<const xmlChar*>(value.c_str()); }
 
-/// Appends the tree in the form that libxml2 validates. Every node points back at its element. Names of the language
-/// have no prefix, and hints for editors on the root element are left out.
+/// Appends the tree in the form that libxml2 validates. Every node has a pointer to its element. Names have no prefix,
+/// and hints for editors on the root element are left out.
 void append(xmlDoc* document, xmlNode* parent, const Element& element) {
   xmlNode* node = xmlNewDocNode(document, nullptr, xml_text(element.name), nullptr);
   if (node == nullptr) throw std::bad_alloc();
@@ -182,8 +182,8 @@ void collect(std::vector<SchemaError>& errors, const xmlError& error) {
   errors.push_back({element_of(static_cast<const xmlNode*>(error.node)), std::move(what)});
 }
 
-/// Returns the compiled schema; compiling takes longer than validating. Validation only reads it, also in several
-/// threads at once.
+/// Returns the compiled schema. It is kept, because compiling takes longer than validating. Several threads may
+/// validate at once.
 xmlSchema* compiled_schema() {
   static const std::unique_ptr<xmlSchema, decltype(&xmlSchemaFree)> kSchema = [] {
     const WatchedMemory memory = WatchedMemory::of(xmlMemSetup);
@@ -199,7 +199,7 @@ xmlSchema* compiled_schema() {
   return kSchema.get();
 }
 
-/// Returns whether the reader has reported something about the element: at its tag, an attribute, or its text.
+/// Returns whether the reader has reported an error of the element: at its tag, an attribute, or its text.
 bool said_already(const Findings& findings, const Element* element) {
   if (element == nullptr) return !findings.empty();
   return findings.any_at(element->origin) || findings.any_at(element->text_origin) ||
@@ -210,7 +210,7 @@ bool said_already(const Findings& findings, const Element* element) {
 /// Meanings by element and attribute.
 using PageWords = std::map<std::pair<std::string, std::string>, std::string, std::less<>>;
 
-/// Returns the cells of a row without blanks around them; a bar in a cell has a backslash before it.
+/// Returns the cells of a table row without surrounding blanks; a backslash escapes a bar in a cell.
 std::vector<std::string> row_cells(std::string_view row) {
   std::vector<std::string> cells(1);
   for (std::size_t i = 1; i < row.size(); ++i) {
@@ -229,7 +229,8 @@ std::vector<std::string> row_cells(std::string_view row) {
   return cells;
 }
 
-/// Reads the tables after lines "<!-- attributes of a b -->". Those of several elements name each in a row of its own.
+/// Reads the tables after lines "<!-- attributes of a b -->". A table of several elements names the element in each
+/// row.
 PageWords read_page() {
   constexpr std::string_view kMark = "<!-- attributes of ";
   PageWords words;

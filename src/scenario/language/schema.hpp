@@ -9,14 +9,14 @@
 
 namespace dadsim::scenario {
 
-/// Returns the names of a catalogue; none if they are not known here.
+/// Returns the names of a catalogue; none if they are unknown here.
 using CatalogNames = std::function<std::vector<std::string>(const std::string& catalog)>;
 
-/// Returns the language as an XML Schema, as far as possible: units, and dependences between attributes, are checked
-/// after it. Attributes that are names of a catalogue list those of `names`, so that editors propose them.
+/// Returns the language as an XML Schema. Units and dependences between attributes cannot be expressed, and are checked
+/// by the reader. Attributes with names of a catalogue list those of `names`, so that editors propose them.
 std::string schema_with(const CatalogNames& names);
 
-/// Returns the schema without names of catalogues, against which scenarios are checked.
+/// Returns the schema for checking scenarios, without names of catalogues.
 std::string_view scenario_schema();
 
 struct SchemaError {
@@ -24,14 +24,14 @@ struct SchemaError {
   std::string what;
 };
 
-/// Returns the schema's errors in the tree of a <scenario> or <cluster-platform>.
+/// Returns the schema's errors in a <scenario> or <cluster-platform>.
 std::vector<SchemaError> validate_against_schema(const Element& root);
 
-/// Adds the schema's errors for elements that the reader accepted: the reader's messages are better.
+/// Adds the schema's errors for elements without a reader's error, because the reader's messages are better.
 void check_against_schema(const Element& root, Findings& findings);
 
-/// Returns the meaning of an attribute: its cell in the tables of docs/scenario.md, which is built into the program.
-/// Empty if there is no row of it.
+/// Returns the meaning of an attribute, from the tables of docs/scenario.md, which are built into the program. Empty if
+/// they have no row for it.
 std::string attribute_words(std::string_view element, std::string_view attribute);
 
 }  // namespace dadsim::scenario

@@ -28,17 +28,17 @@
 
 namespace dadsim::scenario {
 
-/// An attribute and the destination of its value.
+/// An attribute, and the member that holds its value.
 template <class Spec>
 struct Row {
   AttributeRule rule;
-  std::function<void(const Node&, const ReadContext&, Spec&)> read{};  ///< reads the value; none: code next to the
+  std::function<void(const Node&, const ReadContext&, Spec&)> read{};  ///< reads the value; empty: code next to the
                                                                        ///< table reads it
-  std::function<std::string(const Spec&, const PathText&)> text{};     ///< returns the printed text; none: the
+  std::function<std::string(const Spec&, const PathText&)> text{};     ///< returns the printed text; empty: the
                                                                        ///< attribute is not printed
   std::function<bool(const Spec&)> printed{};                          ///< returns whether the attribute is printed;
-                                                                       ///< none: always
-  /// Returns the fault of giving the attribute without effect.
+                                                                       ///< empty: always
+  /// Returns the fault if the attribute would have no effect; otherwise nothing.
   std::function<std::optional<Fault>(const Node&, const Spec&)> refused{};
   bool default_is_printed = true;
   bool needed_where_printed = false;
@@ -58,18 +58,18 @@ struct Row {
     default_is_printed = false;
     return std::move(*this);
   }
-  /// Requires it when it has an effect.
+  /// Makes the attribute required when it has an effect.
   Row needed() && {
     needed_where_printed = true;
     rule.fallback.clear();
     return std::move(*this);
   }
-  /// Lets code next to the table read the value.
+  /// Leaves reading of the value to code next to the table.
   Row by_reader() && {
     read = {};
     return std::move(*this);
   }
-  /// Leaves the description of the default to `words`.
+  /// Documents no default; if_left_out() says in words what applies without the attribute.
   Row without_default() && {
     default_is_documented = false;
     return std::move(*this);
@@ -78,7 +78,7 @@ struct Row {
     printed = std::move(condition);
     return std::move(*this);
   }
-  /// Refuses the attribute if there is a fault; printing is not affected.
+  /// Refuses the attribute if `fault` returns a fault; printing is not affected.
   Row refused_if(std::function<std::optional<Fault>(const Node&, const Spec&)> fault) && {
     refused = std::move(fault);
     return std::move(*this);
@@ -91,14 +91,14 @@ struct Row {
     };
     return std::move(*this).printed_if(std::move(condition));
   }
-  /// Gives it an effect only with certain values of another attribute.
+  /// Gives the attribute an effect only with certain values of another attribute.
   template <spec::Named Enum>
   Row only_with(const char* other, Enum Spec::*member, std::vector<Enum> values, const char* remedy) && {
     const auto fits = [member, values](const Spec& spec) {
       return std::ranges::find(values, spec.*member) != values.end();
     };
     refused = [=](const Node& node, const Spec& spec) -> std::optional<Fault> {
-      // A fault in the other attribute has been reported already.
+      // An error in the other attribute has been reported already.
       if (fits(spec) || (node.has(other) && !spec::parse<Enum>(node.text(other, "")))) return std::nullopt;
       return Fault{fmt::format("has no effect with {}=\"{}\"", other, to_string(spec.*member)), remedy};
     };
@@ -106,7 +106,7 @@ struct Row {
   }
 };
 
-/// Returns whether a kind accepts the text, so that it can be documented as the attribute's default.
+/// Returns whether a kind accepts the text, which may then be documented as default.
 bool takes(const Kind& kind, const std::string& text);
 
 template <class Spec, class Value>
@@ -145,7 +145,7 @@ Row<Spec> attribute(std::string name, Enum Spec::*member) {
   return attribute(std::move(name), member, one_of<Enum>());
 }
 
-/// Makes the row of a struct that is a member.
+/// Makes the row of an attribute that belongs to a struct, which is a member.
 template <class Spec, class Part>
 Row<Spec> within(Part Spec::*member, Row<Part> row) {
   Row<Spec> whole{.rule = std::move(row.rule),
@@ -166,7 +166,7 @@ Row<Spec> within(Part Spec::*member, Row<Part> row) {
   return whole;
 }
 
-/// Makes the row of an attribute that is read and printed by functions, or by code next to the table.
+/// Makes the row of an attribute that functions, or code next to the table, read and print.
 template <class Spec>
 Row<Spec> by_code(AttributeRule rule, std::function<void(const Node&, const ReadContext&, Spec&)> read = {},
                   std::function<std::string(const Spec&, const PathText&)> text = {}) {
@@ -177,7 +177,7 @@ Row<Spec> by_code(AttributeRule rule, std::function<void(const Node&, const Read
 template <class Spec>
 class Table {
  public:
-  /// `initial` holds the struct's values without attributes.
+  /// `initial`: values of the struct if no attribute is given.
   Table(std::string name, std::string words, std::vector<Row<Spec>> rows, Spec initial = {})
       : rule_{std::move(name), std::move(words)}, rows_(std::move(rows)), initial_(std::move(initial)) {
     for (const Row<Spec>& row : rows_) {
@@ -189,7 +189,7 @@ class Table {
     }
   }
 
-  /// Adds at most one element of that name; printed always, or under the condition.
+  /// Adds an element that may occur once; it is printed always, or under the condition.
   template <class Part>
   Table with(const Table<Part>& part, Part Spec::*member, std::function<bool(const Spec&)> printed = {}) && {
     rule_.children.push_back(part.rule().name);
@@ -202,7 +202,7 @@ class Table {
                       }});
     return std::move(*this);
   }
-  /// Adds any number of elements, up to `most`.
+  /// Adds an element that may occur up to `most` times.
   template <class Part>
   Table with(const Table<Part>& part, std::vector<Part> Spec::*member, std::size_t most = kAny) && {
     rule_.children.push_back(part.rule().name);
@@ -216,7 +216,7 @@ class Table {
                       }});
     return std::move(*this);
   }
-  /// Adds at most one element for the same struct.
+  /// Adds an element that may occur once and fills in the same struct.
   Table with(const Table& part, std::function<bool(const Spec&)> printed) && {
     rule_.children.push_back(part.rule().name);
     parts_.push_back({[&part](const Node& node, const ReadContext& context, Spec& spec) {
@@ -228,7 +228,7 @@ class Table {
                       }});
     return std::move(*this);
   }
-  /// Adds elements that are read and printed by code.
+  /// Adds elements, by name, that functions next to the table read and print.
   Table holds(const std::vector<std::string>& names) && {
     rule_ = std::move(rule_).holds(names);
     return std::move(*this);
@@ -237,7 +237,7 @@ class Table {
     rule_.repeatable = true;
     return std::move(*this);
   }
-  /// Adds a check of an element after all of it has been read.
+  /// Adds a check that runs after the whole element has been read.
   Table check(std::function<void(const Node&, const ReadContext&, Spec&)> rule) && {
     checks_.push_back(std::move(rule));
     return std::move(*this);

@@ -13,15 +13,15 @@
 #include "scenario/language/quantity.hpp"
 #include "spec/names.hpp"
 
-// Conversion of C++ values from the text of an attribute, by its rule, and back.
+// Conversion of attributes' texts to C++ values and back, as their rules require.
 
 namespace dadsim::scenario {
 
-/// Reads an unsigned whole number of 64 bits; nullopt with a finding.
+/// Reads an unsigned whole number of 64 bits; returns nullopt, with a finding, for another text.
 std::optional<std::uint64_t> read_seed(const Node& node, const std::string& attribute);
-/// Reads a number of steps, or 0 for the alternative word; nullopt with a finding.
+/// Reads a number of steps, or 0 for the alternative word; returns nullopt, with a finding, for another text.
 std::optional<std::int64_t> read_word_or_count(const Node& node, const AttributeRule& rule);
-/// Reads text of its kind; nullopt with a finding if it must not be empty but is.
+/// Reads a text; returns nullopt, with a finding, if it is empty and must not be.
 std::optional<std::string> read_text(const Node& node, const AttributeRule& rule);
 
 /// Reads the value; nullopt with a finding if it is wrong or missing.
@@ -60,7 +60,7 @@ std::optional<Value> read_value(const Node& node, const AttributeRule& rule) {
   }
 }
 
-/// Returns the text that reads back as the value, for a number the shortest one.
+/// Returns the text that reads back as the value; for a number, the shortest one.
 template <class Value>
 std::string value_text(const Kind& kind, const Value& value) {
   if constexpr (std::is_same_v<Value, bool>) {

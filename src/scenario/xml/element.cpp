@@ -17,10 +17,11 @@
 namespace dadsim::scenario {
 namespace {
 
-/// Limits the tree of a file of 16 MB of tags; far above any real scenario.
+/// Largest number of elements of a document; far above any real scenario, and limits the tree of 16 MB of tags.
 constexpr std::size_t kMaxElements = 200000;
 
-/// Maps byte offsets to lines. libxml2 counts only to the end of a start tag, and its tree only to 65535.
+/// Maps byte offsets to lines. libxml2 knows only the line at which a start tag ends, and in its tree only lines up to
+/// 65535.
 class Lines {
  public:
   explicit Lines(std::string_view content) {
@@ -36,7 +37,7 @@ class Lines {
   std::vector<std::size_t> ends_;
 };
 
-/// Returns a remedy for libxml2's commoner complaints.
+/// Returns a remedy for frequent errors of libxml2.
 std::string remedy_for(int code, const DocumentKind& kind) {
   switch (code) {
     case XML_ERR_TAG_NAME_MISMATCH:
@@ -129,7 +130,7 @@ class TreeBuilder {
     Element& parent = open_.back();
     const std::size_t visible = text.find_first_not_of(kWhiteSpace);
     if (parent.text_origin.line == 0 && visible != std::string_view::npos) {
-      // libxml2 may have read up to or past the text when it reports it: search from the tag or child before.
+      // libxml2 may report a text only after reading past it. The search therefore starts at the previous tag or child.
       const std::size_t here = position();
       const std::size_t ahead =
           content_.compare(here, text.size(), text) == 0 ? here : here - std::min(here, text.size());
@@ -145,7 +146,7 @@ class TreeBuilder {
   }
 
   void error(const xmlError& problem) {
-    if (failed_ || problem.level == XML_ERR_WARNING) return;  // the first error causes the others
+    if (failed_ || problem.level == XML_ERR_WARNING) return;  // later errors are consequences of the first
     std::string message = problem.message == nullptr ? "" : problem.message;
     while (!message.empty() && kWhiteSpace.find(message.back()) != std::string_view::npos) message.pop_back();
     const std::string typed = remedy_for_characters(bytes_at_error());
@@ -164,10 +165,11 @@ class TreeBuilder {
   static std::string qualified(const xmlChar* local, const xmlChar* prefix) {
     return prefix == nullptr ? std::string(view(local)) : fmt::format("{}:{}", view(prefix), view(local));
   }
-  /// Restores ampersands: unless it replaces entities, libxml2 reports every & of a value, in any spelling, as &#38;.
+  /// Restores ampersands: libxml2 does not replace entities here, and reports every & of a value, in any spelling, as
+  /// &#38;.
   static std::string unescaped(std::string value) {
     constexpr std::string_view kAmpersand = "&#38;";
-    std::size_t end = 0;  // the text before it is done; shrinks in place, so that a value of 10 MB takes one pass
+    std::size_t end = 0;  // text before this position is done; shrinking in place takes one pass over a value of 10 MB
     for (std::size_t i = 0; i < value.size(); ++end) {
       value[end] = value[i];
       i += value[i] == '&' && value.compare(i, kAmpersand.size(), kAmpersand) == 0 ? kAmpersand.size() : 1;
@@ -176,7 +178,7 @@ class TreeBuilder {
     return value;
   }
   static std::string shorten(std::string message) {
-    // libxml2 cites names and values of any length.
+    // Shortens libxml2's messages, which cite names and values of any length.
     for (char& c : message) {
       if (static_cast<unsigned char>(c) < 0x20) c = ' ';
     }
@@ -198,8 +200,8 @@ class TreeBuilder {
     return offset < 0 ? 0 : std::min(static_cast<std::size_t>(offset), content_.size());
   }
 
-  /// Returns the line of each attribute of the start tag in [begin, end). libxml2 has accepted the tag, so that it is
-  /// `<name name="value" …`.
+  /// Returns the line of each attribute of the start tag in [begin, end), which libxml2 has accepted: `<name
+  /// name="value" …`.
   std::map<std::string, int> attribute_lines(std::size_t begin, std::size_t end) const {
     std::map<std::string, int> result;
     const std::string_view tag = std::string_view(content_).substr(begin, end - begin);
@@ -246,7 +248,7 @@ xmlSAXHandler handler() {
   sax.ignorableWhitespace = characters;
   sax.cdataBlock = characters;
   sax.internalSubset = [](void* data, const xmlChar*, const xmlChar*, const xmlChar*) { builder(data).doctype(); };
-  // Without an entity table, `&name;` is an error of the document.
+  // `&name;` is an error of the document, because no entities are declared.
   sax.reference = [](void* data, const xmlChar* name) {
     builder(data).fail(0, fmt::format("entity '{}'", printable(reinterpret_cast<const char*>(name))),
                        "write & as &amp;");
@@ -273,7 +275,7 @@ std::string declared_encoding(std::string_view content) {
   return std::string(declaration.substr(quote + 1, close - quote - 1));
 }
 
-/// Returns the offset of the first byte that is no well-formed UTF-8 (Unicode 15, table 3-7) or no character of XML
+/// Returns the offset of the first byte that is not well-formed UTF-8 (Unicode 15, table 3-7) or not a character of XML
 /// 1.0; npos if there is none.
 std::size_t first_bad_byte(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
@@ -285,8 +287,8 @@ std::size_t first_bad_byte(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// Returns the offset of a tag with more than 5,000 values, npos if there is none. libxml2 compares every attribute of
-/// a tag with every other, so that a million of them would take hours.
+/// Returns the offset of a tag with more than 5,000 values; npos if there is none. libxml2 compares the attributes of a
+/// tag pairwise, which takes hours for a million.
 std::size_t overloaded_tag(std::string_view content) {
   constexpr std::size_t kQuotes = 10000;
   for (std::size_t tag = content.find('<'); tag != std::string_view::npos;) {
@@ -386,7 +388,7 @@ Element parse_xml(const std::string& content, const DocumentKind& kind, Findings
   tree.context = context.get();
   *context->sax = handler();
   context->userData = &tree;
-  // Neither NOENT nor DTDLOAD nor HUGE: libxml2's own limits on depth and length stay in force.
+  // Sets none of NOENT, DTDLOAD and HUGE, so that libxml2's own limits on depth and length apply.
   xmlDoc* document = xmlCtxtReadMemory(context.get(), content.data(), static_cast<int>(content.size()), nullptr,
                                        nullptr, XML_PARSE_NONET);
   if (document != nullptr) xmlFreeDoc(document);

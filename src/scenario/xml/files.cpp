@@ -50,7 +50,7 @@ std::uint64_t fingerprint_of_content(const std::string& path) {
   return hash;
 }
 
-/// Returns whether it is an MNIST file by its published name.
+/// Returns whether a file has the published name of an MNIST file.
 bool is_mnist(const std::string& name) {
   constexpr std::array<std::string_view, 4> kNames = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
                                                       "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
@@ -133,7 +133,7 @@ DataFile find_data_file(const std::string& scenario, const std::string& name, co
 }
 
 std::uint64_t fingerprint_file(const std::string& path) {
-  // A sweep asks for the same files many times. A rewritten file has another date.
+  // Keeps fingerprints by path, device, inode, size and date, because a sweep asks for the same files many times.
   using Identity = std::tuple<std::string, dev_t, ino_t, off_t, time_t, long>;
   static std::mutex mutex;
   static std::map<Identity, std::uint64_t> known;

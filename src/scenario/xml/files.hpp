@@ -9,11 +9,11 @@
 
 namespace dadsim::scenario {
 
-/// Largest document, which is read whole; larger ones are not written by hand.
+/// Largest size in bytes of a document, which is read whole; handwritten ones are far smaller.
 inline constexpr std::size_t kMaxDocumentBytes = std::size_t{16} << 20U;
 
-/// Returns the bytes of a scenario or platform, or nullopt with a finding: missing, a folder, no regular file,
-/// unreadable, too large.
+/// Returns the bytes of a scenario or platform. Returns nullopt, with a finding, if the path is missing, a folder, not
+/// a regular file, unreadable, or too large.
 std::optional<std::string> read_document(const std::string& path, const DocumentKind& kind, Findings& findings);
 
 /// Returns the first bytes of a file, at most `most`; nullopt with a finding if it cannot be read.

@@ -8,7 +8,8 @@ namespace dadsim::scenario {
 namespace {
 
 constexpr std::size_t kShown = 100;
-// Most findings kept before they are sorted; a 16 MB file of nonsense must not take gigabytes of messages.
+// Largest number of findings kept before they are sorted, so that 16 MB of nonsense do not produce gigabytes of
+// messages.
 constexpr std::size_t kKept = 1000;
 
 }  // namespace
@@ -55,7 +56,7 @@ bool Findings::full() const { return diagnostics_.size() >= kKept; }
 
 bool Findings::any_at(const Origin& origin) const {
   const bool from_file = origin.override_text.empty();
-  if (from_file && origin.line == 0) return false;  // no line: the origin is not in the file
+  if (from_file && origin.line == 0) return false;  // an origin outside the file has no line
   return std::ranges::any_of(diagnostics_, [&](const Diagnostic& known) {
     return known.file == (from_file ? file_ : origin.override_text) && known.line == (from_file ? origin.line : 0);
   });

@@ -11,9 +11,9 @@
 
 namespace dadsim::scenario {
 
-/// Origin of a part of a scenario: a line of the file, or an override.
+/// Origin of a part of a scenario: a line of the file, or an override of the command line.
 struct Origin {
-  std::string override_text;  ///< "--set training.batch=64"; empty: the origin is in the file
+  std::string override_text;  ///< "--set training.batch=64"; empty: a line of the file
   int line = 0;               ///< 1-based; 0 for an override
   bool operator==(const Origin&) const = default;
 };
@@ -30,16 +30,17 @@ class Findings {
   /// Adds all errors of another file, by line.
   void take(const Findings& other);
 
-  /// Returns suggestion(), or an empty text once no more findings are kept: near names take time to find.
+  /// Returns suggestion(). Returns an empty text once the limit of findings is reached, because suggestions take time.
   std::string suggest(std::string_view word, std::span<const std::string> candidates) const;
-  /// Suggests a name of a catalogue, by common meanings too.
+  /// Suggests a name of a catalogue, also by frequent other names.
   std::string suggest(spec::NameKind kind, std::string_view word, std::span<const std::string> names) const;
 
   bool full() const;
   bool empty() const { return diagnostics_.empty(); }
-  /// Returns the number of added findings, kept or not. It has grown if an error was found in between.
+  /// Returns the number of findings added so far, including those not kept. Callers compare two counts to detect errors
+  /// in between.
   std::size_t added() const { return added_; }
-  /// Returns whether a finding belongs to that line, or to that override.
+  /// Returns whether a finding belongs to this line or override.
   bool any_at(const Origin& origin) const;
 
   /// Throws InputError if there are findings: those of the file by line, then those of overrides, then those of other
@@ -49,11 +50,11 @@ class Findings {
  private:
   std::string file_;
   std::vector<Diagnostic> diagnostics_;
-  std::size_t beyond_ = 0;  ///< number of findings after the limit
+  std::size_t beyond_ = 0;  ///< number of findings not kept
   std::size_t added_ = 0;
 };
 
-/// Returns `text` in a form for one-line messages: cut to 60 characters, control characters replaced.
+/// Returns `text` for one-line messages: at most 60 characters, control characters replaced.
 std::string printable(std::string_view text);
 
 }  // namespace dadsim::scenario

@@ -45,7 +45,7 @@ void XmlWriter::Open::write_attribute(const char* name, const std::string& value
 std::string XmlWriter::finish() {
   check(xmlTextWriterEndDocument(writer_.get()));
   check(xmlTextWriterFlush(writer_.get()));
-  WatchedMemory::check();  // the writer omits an element for which it has no memory
+  WatchedMemory::check();  // fails if memory ran out, and the writer left an element out
   return reinterpret_cast<const char*>(xmlBufferContent(buffer_.get()));
 }
 

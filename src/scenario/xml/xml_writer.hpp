@@ -22,13 +22,13 @@ class XmlWriter {
     Open(const Open&) = delete;
     Open& operator=(const Open&) = delete;
 
-    /// Writes an attribute; a double in the shortest form that reads back as the same.
+    /// Writes an attribute; for a double, the shortest text that reads back as the same number.
     template <class Value>
     Open& set(const char* name, const Value& value) {
       write_attribute(name, fmt::format("{}", value));
       return *this;
     }
-    // SimGrid's units Bps, s and B have factor one.
+    // The units Bps, s and B have factor one.
     Open& set_bandwidth(const char* name, double value) { return set(name, fmt::format("{}Bps", value)); }
 
     void content(const std::string& value);
