@@ -6,7 +6,7 @@
 namespace dadsim::spec {
 
 ModelShape with_flash_attention(ModelShape model, FlashLibrary library) {
-  constexpr double kFloat = 4;            // bytes
+  constexpr double kFloat = 4;            // bytes of fp32
   constexpr double kOperands = 3;         // operands: queries, keys and values
   constexpr double kProductsOfTwo = 0.5;  // share of the scores' products: Q·Kᵀ alone is recomputed
   for (LayerShape& layer : model.layers) {
@@ -14,8 +14,8 @@ ModelShape with_flash_attention(ModelShape model, FlashLibrary library) {
     const double tokens = std::sqrt(layer.scores_per_sample / static_cast<double>(layer.heads));
     layer.library = library;
     layer.outputs_per_sample -= layer.scores_per_sample;
-    // Attention without flash counts its scores in place of its operands. The minimum covers sequences so short that
-    // scores are fewer than operands.
+    // Plain attention is counted with its scores as inputs, flash attention with its operands. The minimum covers
+    // sequences so short that there are fewer scores than operands.
     layer.inputs_per_sample = std::min(kOperands * layer.outputs_per_sample, layer.scores_per_sample);
     layer.scores_per_sample = 0;
     layer.kept_beside_per_sample = 0;

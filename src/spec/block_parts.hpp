@@ -14,10 +14,10 @@ namespace dadsim::spec {
 /// Part of a block that selective recomputation repeats (Megatron-LM, --recompute-modules).
 enum class BlockPart : std::uint8_t {
   attention,          ///< softmax(Q·Kᵀ)·V, without the projections
-  norms,              ///< norms between the shortcut and products
+  norms,              ///< norms between the residual stream and products
   feed_forward,       ///< network of a block without experts
   experts,            ///< router, exchange of rows, experts and shared experts
-  expert_activation,  ///< activation function of experts, without their products
+  expert_activation,  ///< activation function of experts, without the experts' products
   shared_experts,     ///< experts that all tokens use
   latent,             ///< products that make queries, keys and values of latent vectors
 };
@@ -32,7 +32,7 @@ constexpr auto names_of(BlockPart) {
                                          {latent, "latent"}});
 }
 
-/// A set of parts of a block; by default attention alone.
+/// A set of parts of a block; by default only attention.
 struct BlockParts {
   std::uint8_t bits = 1U << static_cast<unsigned>(BlockPart::attention);
 
@@ -47,9 +47,9 @@ struct BlockParts {
   }
 };
 
-/// Returns the names of the parts, with spaces between them, in the order of BlockPart.
+/// Returns the names of the parts, separated by spaces, in the order of BlockPart.
 std::string to_text(BlockParts parts);
-/// Returns the set of parts with these names; nullopt if a name is unknown or there is none.
+/// Returns the set of parts with these names, separated by spaces; nullopt if a name is unknown or there are no names.
 std::optional<BlockParts> parse_parts(std::string_view text);
 
 }  // namespace dadsim::spec

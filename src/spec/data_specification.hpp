@@ -11,30 +11,30 @@
 #include "spec/names.hpp"
 #include "spec/sample_shape.hpp"
 
-// Source of the samples and their distribution over sites, complete and checked.
+// Data of a scenario: the source of samples, and their distribution over sites. Complete and checked.
 
 namespace dadsim::spec {
 
-inline constexpr std::int64_t kMaxDrawnSamples = 200000;                  ///< train + test of a drawn set
+inline constexpr std::int64_t kMaxDrawnSamples = 200000;                  ///< training + test samples of a drawn set
 inline constexpr std::int64_t kMaxSampleValues = std::int64_t{1} << 28U;  ///< samples × values: 1 GiB of floats
-inline constexpr std::int64_t kMinUtteranceLength = 8;                    ///< least frames of an utterance
+inline constexpr std::int64_t kMinUtteranceLength = 8;                    ///< smallest number of frames of an utterance
 inline constexpr std::int64_t kMaxUtteranceLength = 2000;
-inline constexpr std::int64_t kMinTextLength = 2;  ///< least characters of a window
+inline constexpr std::int64_t kMinTextLength = 2;  ///< smallest number of characters of a window
 inline constexpr std::int64_t kMaxTextLength = 4096;
 inline constexpr std::int64_t kMaxTabularFeatures = 10000;
 inline constexpr std::int64_t kMaxTabularClasses = 1000;
 
-/// Scaling of the features of a source.
+/// Scaling of a source's features.
 enum class Scale : std::uint8_t {
-  none,     ///< unchanged from the files: pixels from 0 to 255
-  unit,     ///< between 0 and 1: pixels ÷ 255, others by the minimum and maximum of their channel or column
-  standard  ///< mean 0 and deviation 1 per channel or column
+  none,     ///< none: pixels from 0 to 255, other values as in the files
+  unit,     ///< to 0 … 1: pixels ÷ 255, other values by the minimum and maximum of their channel or column
+  standard  ///< to mean 0 and standard deviation 1 per channel or column
 };
 constexpr auto names_of(Scale) {
   return std::to_array<Name<Scale>>({{Scale::none, "none"}, {Scale::unit, "unit"}, {Scale::standard, "standard"}});
 }
 
-/// The embedded, procedurally drawn digits.
+/// Embedded digits, drawn by a procedure.
 struct DigitsSource {
   std::int64_t train = 8000;  ///< number of training samples
   std::int64_t test = 2000;
@@ -43,7 +43,7 @@ struct DigitsSource {
 
 /// Images and labels in IDX files (plain or gzip).
 struct IdxSource {
-  std::string images, labels;            ///< files of the training images and labels
+  std::string images, labels;            ///< files with the training images and labels
   std::string test_images, test_labels;  ///< test files; both empty: the test samples follow the training samples in
                                          ///< the same files
   std::int64_t train = 0;                ///< number of training samples
@@ -53,7 +53,7 @@ struct IdxSource {
 
 /// Colour images in the binary files of CIFAR-10.
 struct Cifar10Source {
-  std::vector<std::string> files;       ///< training files, one after the other
+  std::vector<std::string> files;       ///< training files, in order
   std::vector<std::string> test_files;  ///< test files; empty: the test samples follow the training samples in the same
                                         ///< files
   std::int64_t train = 0;
@@ -61,7 +61,7 @@ struct Cifar10Source {
   Scale scale = Scale::unit;
 };
 
-/// Labelled time series in the .ts files of the UEA & UCR archive.
+/// Labelled time series in .ts files of the UEA & UCR archive.
 struct TsSource {
   std::string train_file, test_file;
   std::int64_t train = 0;
@@ -69,21 +69,21 @@ struct TsSource {
   Scale scale = Scale::standard;
 };
 
-/// A table, one column of which is the class. Columns are given by name, by number from 1, or as "last".
+/// A table with the class in one column. Columns are given by name, by number from 1, or as "last".
 struct CsvSource {
   std::string file, target;
-  std::vector<std::string> site_files;  ///< tables for each site, in place of `file`
-  std::string site;                     ///< column with a row's site; empty: none
-  std::vector<std::string> ignore;      ///< columns excluded from learning
-  bool names = true;                    ///< false: the first line is a sample, and columns are called 1, 2, 3 …
-  std::string test_file;                ///< table of held-back rows; empty: a share of the rows is held back
+  std::vector<std::string> site_files;  ///< a table for each site, in place of `file`
+  std::string site;                     ///< column with the site of a row; empty: none
+  std::vector<std::string> ignore;      ///< columns that are no features
+  bool names = true;                    ///< false: the first line is a sample, and columns are named 1, 2, 3 …
+  std::string test_file;                ///< table of held-back rows; empty: a share of the rows of `file`
   double test_share = 0.2;              ///< share of the rows held back without a test file, in (0, 1)
   std::int64_t train = 0;
   std::int64_t test = 0;
   Scale scale = Scale::standard;
 };
 
-/// Plain text; the next character is learned.
+/// Plain text; the network learns the next character.
 struct TextSource {
   std::string file;
   std::int64_t length = 64;  ///< characters per sample
@@ -92,33 +92,33 @@ struct TextSource {
   std::int64_t test = 0;
 };
 
-/// Drawn: coloured shapes.
+/// Drawn images of coloured shapes.
 struct ShapesSource {
   std::int64_t train = 8000;
   std::int64_t test = 2000;
   Scale scale = Scale::unit;
 };
 
-/// Drawn: sequences like spoken digits.
+/// Drawn sequences similar to spoken digits.
 struct UtterancesSource {
-  std::int64_t length = 93;  ///< frames of a sequence, padded
+  std::int64_t length = 93;  ///< frames of a sequence, including padding
   std::int64_t train = 4000;
   std::int64_t test = 1000;
   Scale scale = Scale::none;
 };
 
-/// Drawn: arithmetic with nested brackets; the next character is learned.
+/// Drawn arithmetic with nested brackets; the network learns the next character.
 struct GrammarSource {
   std::int64_t length = 64;  ///< characters per sample
   std::int64_t train = 4000;
   std::int64_t test = 1000;
 };
 
-/// Drawn: a table labelled by a random network.
+/// Drawn table with labels by a random network.
 struct TabularSource {
   std::int64_t features = 20;
   std::int64_t classes = 4;
-  double noise = 0.05;  ///< share of the labels replaced by a random one
+  double noise = 0.05;  ///< share of labels replaced by random ones
   std::int64_t train = 8000;
   std::int64_t test = 2000;
   Scale scale = Scale::none;
@@ -127,26 +127,26 @@ struct TabularSource {
 using DataSource = std::variant<DigitsSource, IdxSource, Cifar10Source, TsSource, CsvSource, TextSource, ShapesSource,
                                 UtterancesSource, GrammarSource, TabularSource>;
 
-/// Contents of a data source.
+/// Contents of a data source, loaded.
 struct DataFacts {
-  std::int64_t train = 0;            ///< samples to train on
-  std::optional<std::int64_t> test;  ///< samples to test on; nullopt: `train` has them, after the training samples
+  std::int64_t train = 0;            ///< training samples
+  std::optional<std::int64_t> test;  ///< test samples; nullopt: `train` counts them too, after the training samples
   SampleShape shape;
   std::int64_t classes = 0;
   std::int64_t labels_per_sample = 1;
-  std::vector<std::string> sites{};  ///< sites named by the samples, in the order of the workers; empty: none
-  std::vector<std::string> notes{};  ///< notes to the author, each "file:line: what; why"
+  std::vector<std::string> sites{};  ///< sites named in the data, in the order of the workers; empty: none
+  std::vector<std::string> notes{};  ///< notes for the scenario's author, each "file:line: what; why"
 };
 
 /// Distribution of the training samples over the sites.
 struct SplitSpec {
-  enum class Kind { iid, by_class, dirichlet, shards, sizes, by_site };  ///< by_site: as named by the data
+  enum class Kind { iid, by_class, dirichlet, shards, sizes, by_site };  ///< by_site: the sites named in the data
   Kind kind = Kind::iid;
-  double alpha = 0.5;               ///< dirichlet: concentration; small values are uneven
-  std::int64_t shards = 2;          ///< shards: per site, of samples sorted by class
-  std::vector<std::int64_t> sizes;  ///< sizes: samples of each site, drawn at random
-  // iid and dirichlet: spread of the sites' sizes; both 0: equal sizes. At most one is set.
-  double size_spread = 0;    ///< log-normal: standard deviation of the logarithm
+  double alpha = 0.5;               ///< dirichlet: concentration; small values give uneven classes
+  std::int64_t shards = 2;          ///< shards: number per site, from samples sorted by class
+  std::vector<std::int64_t> sizes;  ///< sizes: number of samples of each site, drawn at random
+  // iid and dirichlet: spread of site sizes; at most one is set; both 0: equal sizes
+  double size_spread = 0;    ///< log-normal: standard deviation of the logarithm of sizes
   double size_exponent = 0;  ///< Zipf: the k-th largest site has a size proportional to k^−exponent
 };
 constexpr auto names_of(SplitSpec::Kind) {
@@ -162,9 +162,9 @@ constexpr auto names_of(SplitSpec::Kind) {
 /// Shift of the features between sites: x ↦ e^(gain·z) x + offset·z′ + noise·z″ with standard normal z and z′ for each
 /// site and channel, z″ for each value.
 struct ShiftSpec {
-  double gain = 0;    ///< standard deviation of the logarithm
-  double offset = 0;  ///< standard deviation of the offset
-  double noise = 0;   ///< standard deviation of the noise
+  double gain = 0;    ///< gain: standard deviation of the logarithm
+  double offset = 0;  ///< offset: standard deviation
+  double noise = 0;   ///< noise: standard deviation
 
   bool none() const { return gain == 0 && offset == 0 && noise == 0; }
 };
@@ -173,7 +173,7 @@ struct DataSpec {
   DataSource source;
   SplitSpec split;
   ShiftSpec shift;
-  std::vector<DriftSpec> drifts;  ///< drifts in the order of their times
+  std::vector<DriftSpec> drifts;  ///< drifts, in order of time
 };
 
 }  // namespace dadsim::spec

@@ -16,7 +16,7 @@ std::int64_t divided(const LayerShape& layer, const char* what, std::int64_t num
       fmt::format("'{}' has {} {}, which {} devices cannot share equally", layer.name, number, what, tensor));
 }
 
-/// Scales the values of the layer's outputs, but not its parameters.
+/// Scales the sizes of the layer's outputs, but not its parameters.
 void scale_outputs(LayerShape& layer, double factor) {
   layer.outputs_per_sample *= factor;
   layer.scores_per_sample *= factor;
@@ -30,7 +30,7 @@ void scale_macs(LayerShape& layer, double factor) {
   layer.recomputed_macs_per_sample *= factor;
 }
 
-/// Recounts the parameters of a part. An adapter's undivided side is whole on each device.
+/// Recounts the parameters of a divided layer. The undivided side of an adapter is whole on each device.
 void count_parameters(LayerShape& layer) {
   const std::int64_t own = layer.experts * (layer.in * layer.out + (layer.bias ? layer.out : 0));
   const std::int64_t adapter = layer.experts * layer.adapter_rank * (layer.in + layer.out);
@@ -41,7 +41,7 @@ void count_parameters(LayerShape& layer) {
 
 LayerShape shard_of_entries(LayerShape layer, std::int32_t tensor) {
   const bool table = layer.kind == LayerKind::embedding;
-  // A decoder whose matrix is a table's has no size of its own except its outputs.
+  // A decoder with tied weights has no size of its own except its outputs.
   const std::int64_t entries =
       layer.out > 0 ? layer.out : static_cast<std::int64_t>(layer.outputs_per_sample) / layer.rows_per_sample;
   const std::int64_t multiple = kVocabularyMultiple * tensor;

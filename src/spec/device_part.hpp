@@ -17,13 +17,13 @@ namespace dadsim::spec {
 /// Throws std::invalid_argument, naming the layer, if widths or heads cannot be divided.
 ModelShape sharded(const ModelShape& model, std::int32_t tensor);
 
-/// Does the same with one layer.
+/// Returns one device's part of one layer, divided in the same way.
 LayerShape sharded(const LayerShape& layer, std::int32_t tensor);
 
 /// Returns one device's part of a network whose sequences are divided among `context` devices: 1 ÷ context of every
-/// layer's rows and of attention's work, dealt out so that a causal mask gives all devices equal work (Brandon et al.,
-/// Striped Attention, 2023, arXiv:2311.09431). Parameters are whole. Throws std::invalid_argument, with a message for
-/// the user, if there are no sequences or rows cannot be divided evenly.
+/// layer's rows and of attention's work. Positions are distributed so that all devices have equal work under a causal
+/// mask (Brandon et al., Striped Attention, 2023, arXiv:2311.09431). Parameters stay whole. Throws
+/// std::invalid_argument, with a message for the user, if there are no sequences or rows cannot be divided evenly.
 ModelShape with_divided_sequences(ModelShape model, std::int32_t context);
 
 }  // namespace dadsim::spec

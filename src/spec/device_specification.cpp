@@ -57,7 +57,7 @@ double DeviceSpec::efficiency(LayerKind kind, Precision precision) const {
     if (one.kind != kind || (one.precision && *one.precision != precision)) continue;
     if (best == nullptr || one.precision) best = &one;
   }
-  // Assumption: products with other scales reach the same share of the peak as fp8.
+  // Assumes the efficiency of fp8 for other formats with cast operands that have no entry of their own.
   const bool scaled = casts_operands(precision) && precision != Precision::fp8;
   if (scaled && (best == nullptr || !best->precision)) return efficiency(kind, Precision::fp8);
   return best == nullptr ? matrix_efficiency : best->share;

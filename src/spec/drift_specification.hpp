@@ -41,20 +41,20 @@ constexpr auto names_of(Corruption) {
                                           {glass_blur, "glass-blur"}});
 }
 
-/// Returns whether the corruption applies to pictures only.
+/// Returns whether the corruption is only for images.
 inline bool needs_picture(Corruption corruption) { return corruption >= Corruption::blur; }
 
 inline constexpr std::int64_t kMaxSeverity = 5;
 
-/// Samples of some sites change from a time on. Properties that a later drift of a site does not mention stay.
+/// A change of some sites' samples at one date of the simulation. Properties that a later drift does not set are kept.
 struct DriftSpec {
-  std::string sites;                  ///< hosts as written; empty: all workers
-  std::vector<std::int32_t> workers;  ///< numbers of these workers from 0, ascending
-  double at = 0;                      ///< seconds of simulated time
-  bool corrupts = false;              ///< true: the corruption changes to `corruption` and `severity`
+  std::string sites;                  ///< patterns of hosts, as in the scenario; empty: all workers
+  std::vector<std::int32_t> workers;  ///< numbers of the matching workers, from 0, ascending
+  double at = 0;                      ///< simulated seconds
+  bool corrupts = false;              ///< true: sets the corruption to `corruption` and `severity`
   Corruption corruption = Corruption::none;
   std::int64_t severity = 3;  ///< strength of the corruption, 1 … kMaxSeverity
-  double label_alpha = 0;     ///< concentration of the Dirichlet distribution of new class shares; 0: unchanged
+  double label_alpha = 0;     ///< Dirichlet concentration of new class shares; 0: classes are unchanged
 };
 
 }  // namespace dadsim::spec

@@ -1,4 +1,4 @@
-// Data on which a learned model is evaluated in addition to the held-back data of its curve.
+// Additional data for evaluating a learned model, next to the held-back data of its curve.
 #pragma once
 
 #include <array>
@@ -10,28 +10,29 @@
 
 namespace dadsim::spec {
 
-/// Held-back data of sites with shifted instruments or classes, with corrections that need no training (docs/drift.md).
+/// Held-back data of sites with changed instruments or classes. Corrections that need no training are applied
+/// (docs/drift.md).
 struct EvaluationSpec {
-  /// Held-back data after a corruption of every site, once for each severity (1 … kMaxSeverity).
+  /// Held-back data with a corruption at every site, evaluated once per severity (1 … kMaxSeverity).
   struct SiteShift {
     Corruption corruption = Corruption::none;
     std::vector<std::int64_t> severities = {3};
     bool operator==(const SiteShift&) const = default;
   };
-  std::vector<std::int64_t> batches = {128};  ///< samples of a site that are corrected together
-  std::int64_t quantiles = 64;                ///< quantiles that describe a distribution, per unit
+  std::vector<std::int64_t> batches = {128};  ///< number of a site's samples that are corrected together
+  std::int64_t quantiles = 64;                ///< number of quantiles per unit that describe a distribution
   double label_alpha = 0;         ///< concentration of class shares that are evaluated in addition, drawn per site from
                                   ///< Dir(label_alpha); 0: none
-  std::vector<SiteShift> shifts;  ///< shifts in addition to the unchanged data, which are always evaluated
+  std::vector<SiteShift> shifts;  ///< evaluated shifts, in addition to the unchanged data
   bool operator==(const EvaluationSpec&) const = default;
 };
 
 /// Metric by which a scenario compares its runs.
 enum class AskedMetric : std::uint8_t {
-  automatic,   ///< time to accuracy, or to a budget, if known; otherwise throughput
+  automatic,   ///< time to accuracy or to a budget, if known; otherwise throughput
   throughput,  ///< tokens, or samples, per second
-  per_money,   ///< tokens, or samples, for the same money
-  per_energy,  ///< tokens, or samples, for the same energy
+  per_money,   ///< tokens, or samples, per money
+  per_energy,  ///< tokens, or samples, per energy
 };
 constexpr auto names_of(AskedMetric) {
   using enum AskedMetric;

@@ -12,7 +12,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// Adds the passes over rows before and after the products of experts.
+/// Adds the memory passes over rows before and after the products of experts.
 ///
 /// With an all-to-all, rows are put in order four times a pass, by device and by expert and back (Megatron-LM,
 /// MoEAlltoAllTokenDispatcher); kernels that send rows once include this. Biases are added after the last product,
@@ -32,8 +32,8 @@ void add_passes_over_rows(ExpertExchange exchange, LayerShape& layer) {
   }
 }
 
-/// Leaves a device its part of the tables. Rows are updated in place, without a sum of gradients or a pass over all
-/// entries. The backward pass therefore moves only the rows of a batch.
+/// Leaves the device its part of the tables. Rows are updated in place, without a sum of gradients or a pass over all
+/// entries, so the backward pass moves only the rows of a batch.
 void divide_tables(std::int64_t devices, std::int64_t group, LayerShape& layer) {
   if (group != devices)
     throw std::invalid_argument(
@@ -123,15 +123,15 @@ double bytes_sent_once(std::int32_t devices, std::int32_t nodes, std::int64_t pe
   const auto rows = static_cast<double>(per_token);
   const auto different_of = [rows](double count) { return count * (1 - std::pow(1 - 1 / count, rows)); };
   if (nodes > 1) {
-    // The all-to-all puts (nodes − 1) ÷ nodes of a device's rows on its adapter.
+    // The all-to-all sends (nodes − 1) ÷ nodes of a device's rows through its adapter.
     const double others = (nodes - 1.0) / nodes;
     return (different_of(nodes) * others + expert_costs().handed_on) / (expert_costs().adapter * rows * others);
   }
   const double group = devices;
   const double different = different_of(group);
-  constexpr double kFirst = 8;  // devices at which the rate is `exchanged`
+  constexpr double kFirst = 8;  // number of devices for which the rate `exchanged` was measured
   const double rate = expert_costs().exchanged - expert_costs().doubled * std::log2(group / kFirst);
-  constexpr double kLeast = 0.25;  // least rate, for many more devices than were measured
+  constexpr double kLeast = 0.25;  // lower limit of the rate, for more devices than were measured
   return different / rows * group / (group - 1) / std::max(rate, kLeast);
 }
 

@@ -9,38 +9,40 @@
 
 #include "spec/names.hpp"
 
-// Failures of a cluster during a simulated run, and the presence of its hosts. Names refer to the platform's hosts,
-// nodes and links, with * matching anything. Times are seconds from the beginning of the run, which is midnight.
+// Failures of a cluster during a simulated run, and the presence of its hosts. Names are those of the platform's hosts,
+// nodes and links; * matches anything. Times are seconds from the beginning of the run, which is midnight.
 
 namespace dadsim::spec {
 
 inline constexpr double kForever = std::numeric_limits<double>::infinity();
 
-/// Hosts, links or nodes (all hosts of one together) that fail at random and independently: up for a Weibull time of
-/// this mean and shape (1: exponential, memoryless), then down for an exponential time.
+/// Independent random failures of hosts, links or nodes (all hosts of a node fail together). Each is up for a Weibull
+/// time with this mean and shape (1: exponential, memoryless), then down for an exponential time.
 struct RandomFailureSpec {
   bool links = false;
-  bool nodes = false;  ///< all hosts of a node fail together; neither links nor nodes: hosts
+  bool nodes = false;  ///< true: all hosts of a node fail together; neither links nor nodes: hosts
   std::string match = {};
-  double mean_up = 0;    ///< seconds between the end of a repair and the next failure, above 0
+  double mean_up = 0;    ///< mean seconds from a repair to the next failure, above 0
   double shape = 1;      ///< shape of the Weibull distribution, above 0
-  double mean_down = 0;  ///< seconds, above 0
+  double mean_down = 0;  ///< mean seconds of an outage, above 0
   bool operator==(const RandomFailureSpec&) const = default;
 };
 
-/// One outage, or a repeated one. A host that joins late has an outage from 0 on, one that leaves has one without end.
+/// One outage, or a repeated one. A host that joins late has an outage from 0 on; a host that leaves has an outage
+/// without end.
 struct OutageSpec {
   bool links = false;
-  bool nodes = false;  ///< all hosts of a node go down together; neither links nor nodes: hosts
+  bool nodes = false;  ///< true: all hosts of a node go down together; neither links nor nodes: hosts
   std::string match = {};
   double from = 0;
   double seconds = kForever;  ///< duration, seconds, above 0
   double every = 0;           ///< seconds between the beginnings of two outages, above `seconds`; 0: one outage
-  double stagger = 0;         ///< seconds between the beginnings of outages of successive matching hosts
+  double stagger = 0;         ///< seconds between the beginnings of the outages of consecutive matching hosts, nodes or
+                              ///< links
   bool operator==(const OutageSpec&) const = default;
 };
 
-/// State profile, from a platform file, of a host or link that is up or down.
+/// Times at which a host or link goes down or up, from a state profile of a platform file.
 struct StateProfileSpec {
   struct Change {
     double at = 0;
@@ -49,24 +51,24 @@ struct StateProfileSpec {
   };
   bool links = false;
   std::string name = {};
-  std::vector<Change> changes = {};  ///< changes with non-decreasing times; the subject is up before the first one
-  double period = 0;                 ///< seconds after which the changes repeat, above 0; 0: no repetition
+  std::vector<Change> changes = {};  ///< changes in order of time; the subject is up before the first one
+  double period = 0;                 ///< period of repetition, seconds, above 0; 0: no repetition
   bool operator==(const StateProfileSpec&) const = default;
 };
 
-/// Presence of hosts. A host that several specifications match is present if it is present by all of them.
+/// Presence of hosts. A host matched by several specifications is present when all of them say so.
 struct AvailabilitySpec {
   enum class By : std::uint8_t { always, diurnal, sessions, file, steps };
   std::string hosts = {};
   By by = By::always;
-  /// diurnal: present from `from` until `until` in every `period`, each host shifted by its own phase, uniform within
-  /// −spread/2 … spread/2. Seconds; `until` below `from` runs over midnight.
+  /// diurnal: present from `from` until `until` in every `period`, seconds. Each host has its own shift, uniform within
+  /// −spread/2 … spread/2. If `until` is below `from`, the presence continues over midnight.
   double from = 0, until = 0, spread = 0, period = 86400;
-  /// sessions: present for a Weibull time of mean `on` and this shape, absent for one of mean `off` and the same shape;
-  /// present at the beginning with probability on / (on + off).
+  /// sessions: present for a Weibull time with mean `on` and this shape, then absent for one with mean `off` and the
+  /// same shape. At the beginning, present with probability on / (on + off).
   double on = 0, off = 0, shape = 1;
-  /// file: lines `host time on|off`, times not decreasing per host. Before its first line a host is in the opposite
-  /// state.
+  /// file: lines `host time on|off`, with non-decreasing times per host. Before its first line, a host is in the
+  /// opposite state.
   std::string file = {};  ///< path of the file, absolute
   struct Change {
     std::string host = {};
@@ -74,11 +76,11 @@ struct AvailabilitySpec {
     bool on = true;
     bool operator==(const Change&) const = default;
   };
-  std::vector<Change> changes = {};  ///< changes listed in the file
-  /// steps: probability of presence in each step, 0…1, independent of all else and of a step's duration.
+  std::vector<Change> changes = {};  ///< changes read from the file
+  /// steps: probability of presence in each step, 0…1, independent of everything else, including a step's duration.
   double chance = 1;
-  /// Probability that a host leaves during training, at a moment uniform over a computation, and mean of the
-  /// exponential time in seconds until it returns. Applies with any `by`.
+  /// Probability that a host leaves during training, and mean seconds until it returns (exponential). It leaves at a
+  /// uniform moment of a computation. Applies with any `by`.
   double drop_out = 0, returns = 600;
   bool operator==(const AvailabilitySpec&) const = default;
 };
@@ -88,15 +90,15 @@ constexpr auto names_of(AvailabilitySpec::By) {
       {{always, "always"}, {diurnal, "diurnal"}, {sessions, "sessions"}, {file, "file"}, {steps, "steps"}});
 }
 
-/// Checkpoints of a node's state, from which it continues after a failure. After every `every` seconds of computing it
-/// stops for bytes ÷ storage. On return it waits `restore`, reads the bytes at the same rate, and repeats what it had
-/// computed since.
+/// Checkpoints of a node's state, from which the node continues after a failure. After every `every` seconds of
+/// computing, the node stops for bytes ÷ storage. On return it waits `restore`, reads the bytes at the same rate, and
+/// repeats the computing since the checkpoint.
 struct CheckpointSpec {
   std::string hosts = "*";
-  double every = 0;    ///< seconds of computing, above 0
+  double every = 0;    ///< seconds of computing between checkpoints, above 0
   double bytes = 0;    ///< bytes of one checkpoint
-  double storage = 0;  ///< byte/s, above 0
-  double restore = 0;  ///< seconds before reading begins: detection, a new process
+  double storage = 0;  ///< byte/s of storage, above 0
+  double restore = 0;  ///< seconds before reading begins: detection of the failure, start of a process
   bool operator==(const CheckpointSpec&) const = default;
 };
 
@@ -106,7 +108,7 @@ struct FailureSpec {
   std::vector<AvailabilitySpec> availability = {};
   std::vector<CheckpointSpec> checkpoints = {};
 
-  /// Returns whether anything goes up or down at dates independent of steps.
+  /// Returns whether a host or link changes at dates independent of steps.
   bool has_dates() const {
     const auto in_time = [](const AvailabilitySpec& one) { return one.by != AvailabilitySpec::By::steps; };
     return !random.empty() || !outages.empty() ||

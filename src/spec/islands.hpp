@@ -6,8 +6,8 @@
 
 namespace dadsim::spec {
 
-/// Parameter of methods whose participants take whole training steps: the number of participants, each a group of
-/// replicas.
+/// Parameter of methods whose participants do whole training steps: the number of participants (islands), each a group
+/// of replicas.
 inline constexpr IntegerParameter kIslands{
     "islands", 0, 1e6, "0",
     "participants, each a group of workers that share gradients in every step; 0: each worker is one"};

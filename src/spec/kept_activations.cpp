@@ -30,14 +30,15 @@ bool opens_network(const LayerShape& layer) {
   return layer.kind == LayerKind::dense && layer.heads == 0 && layer.split == TensorSplit::column;
 }
 
-/// Returns whether the layer is a norm as wide as the shortcut; those of queries, keys and latent vectors are not.
+/// Returns whether the layer is a norm as wide as the residual stream; false for norms of queries, keys and latent
+/// vectors.
 bool is_norm(std::span<const LayerShape> block, const LayerShape& layer) {
   return layer.kind == LayerKind::normalisation && layer.split != TensorSplit::heads &&
          layer.outputs_per_sample == inputs_of_block(block.front());
 }
 
-/// Returns the part of a block to which a layer belongs, except experts. After a network's experts these are shared
-/// experts.
+/// Returns the part of a block that a layer belongs to; none for experts, and for layers outside the named parts.
+/// `behind_experts`: the layer follows an expert layer, so that a dense layer is a shared expert.
 std::optional<BlockPart> part_of(std::span<const LayerShape> block, std::size_t position, bool behind_experts) {
   const LayerShape& layer = block[position];
   if (layer.kind == LayerKind::attention) return BlockPart::attention;
@@ -53,7 +54,7 @@ std::optional<BlockPart> part_of(std::span<const LayerShape> block, std::size_t 
   return latent ? std::optional(BlockPart::latent) : std::nullopt;
 }
 
-/// Returns, for each layer of a block, the parts whose recomputation repeats it.
+/// Returns, for each layer of a block, the parts whose recomputation includes the layer.
 std::vector<BlockParts> parts_of_layers(std::span<const LayerShape> block) {
   std::vector<BlockParts> parts(block.size(), BlockParts{0});
   const auto first = static_cast<std::size_t>(std::ranges::find_if(block, is_expert) - block.begin());
@@ -64,8 +65,7 @@ std::vector<BlockParts> parts_of_layers(std::span<const LayerShape> block) {
   return parts;
 }
 
-/// Removes what the block keeps of layers that are computed again. A layer that hands on to the shortcut keeps only the
-/// numbers handed on.
+/// Removes the activations of recomputed layers. A layer that writes to the residual stream keeps only these outputs.
 void leave_out(std::span<LayerShape> block, BlockParts parts) {
   const std::vector<BlockParts> of_layers = parts_of_layers(block);
   const double shortcut = inputs_of_block(block.front());
@@ -84,7 +84,7 @@ void leave_out(std::span<LayerShape> block, BlockParts parts) {
     const bool last = i + 1 == block.size() || block[i + 1].kind != LayerKind::dense || !of_layers[i + 1].meets(parts);
     const bool hands_on = last && (is_expert(layer) || layer.split == TensorSplit::row);
     layer.kept_beside_per_sample = (hands_on ? shortcut : 0) - layer.outputs_per_sample;
-    if (!hands_on) layer.kept_bytes_per_sample = 0;  // dropout after a network does not belong to the network
+    if (!hands_on) layer.kept_bytes_per_sample = 0;  // dropout after a feed-forward network is not part of it
   }
 }
 
@@ -138,7 +138,7 @@ bool computes_any_again(const ModelShape& model, const ParallelismSpec& how) {
 
 double inputs_of_block(const LayerShape& first) {
   if (first.in > 0) return first.inputs();
-  // A decoder that shares the word table has no matrix of its own.
+  // A decoder with tied weights has no matrix of its own.
   if (first.kind == LayerKind::dense && first.outputs_per_sample > 0)
     return static_cast<double>(first.rows_per_sample) * first.forward_macs_per_sample / first.outputs_per_sample;
   return first.outputs_per_sample - first.scores_per_sample;
@@ -146,7 +146,7 @@ double inputs_of_block(const LayerShape& first) {
 
 double KeptActivations::of(const LayerShape& layer) const {
   if (is_tiled(layer)) return 0;
-  // Scores of classes are held for one part at a time.
+  // Class scores are kept for one part at a time.
   const auto parts = keeps_softmax(layer) ? static_cast<double>(layer.sequential) : 1.0;
   return of_all_rows(layer) / parts;
 }
@@ -165,8 +165,8 @@ double KeptActivations::of_all_rows(const LayerShape& layer) const {
          divided(layer);
 }
 
-/// Returns the kept numbers that only products of dense layers read: the output of a norm (except norms of queries or
-/// keys), and the output of an activation, whose input is kept as well.
+/// Returns the kept numbers that only dense products read: the output of a norm (except norms of queries or keys), and
+/// the output of an activation whose input is kept too.
 double KeptActivations::read_by_products(const LayerShape& layer) {
   if (layer.kind == LayerKind::normalisation) return layer.split == TensorSplit::heads ? 0 : layer.outputs_kept();
   return layer.kind == LayerKind::dense ? std::max(0.0, layer.kept_beside_per_sample) : 0;
@@ -176,7 +176,7 @@ double KeptActivations::outputs_of(const LayerShape& layer) const {
   return element_ * layer.outputs_per_sample / divided(layer);
 }
 
-/// Between blocks only the sequence is divided.
+/// Returns the bytes of a block's inputs on one device. Between blocks, only the sequence is divided among devices.
 double KeptActivations::inputs_of_block(std::span<const LayerShape> layers) const {
   return shortcut_ * spec::inputs_of_block(layers.front()) / along_sequence_;
 }
@@ -237,7 +237,7 @@ double KeptActivations::gradients_of_block(std::span<const LayerShape> layers) c
 }
 
 double KeptActivations::divided(const LayerShape& layer) const {
-  // Experts that devices divide whole have the rows of one device already.
+  // Whole experts divided among devices already have the rows of one device.
   if (layer.expert_group > 1 && layer.split == TensorSplit::whole) return 1;
   const bool whole = layer.split == TensorSplit::whole || layer.split == TensorSplit::row ||
                      (layer.split == TensorSplit::vocabulary && layer.kind == LayerKind::embedding);

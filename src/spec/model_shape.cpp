@@ -12,7 +12,7 @@ void require(bool fits, const std::string& what, std::string remedy) {
   if (!fits) throw ModelMistake(what, std::move(remedy));
 }
 
-/// Goes through the layers like the forward pass and records their shapes.
+/// Traverses the layers in the order of the forward pass and records their shapes.
 class Walk {
  public:
   SampleShape through(const std::vector<LayerSpec>& layers, SampleShape shape) {

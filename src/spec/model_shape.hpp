@@ -22,14 +22,14 @@ class ModelMistake : public std::invalid_argument {
 /// Returns the shape of a layer's output for values of shape `in`. Throws ModelMistake if they do not fit.
 SampleShape output_shape(const LayerSpec& layer, const SampleShape& in);
 
-/// Returns the network as timing sees it: its layers in the order of the forward pass, including those without a
+/// Returns the network as timing sees it: its layers in the order of the forward pass, including layers without a
 /// matrix. Throws ModelMistake if layers do not fit.
 ModelShape model_shape(const ModelSpec& model, const SampleShape& sample);
 
-/// Returns for example "MLP 784-512-10", or the model's given name.
+/// Returns a description such as "MLP 784-512-10", or the model's given name.
 std::string model_name(const ModelSpec& model, const SampleShape& sample);
 
-/// Returns the learned floats of a layer for values of shape `in`. Throws ModelMistake.
+/// Returns the number of a layer's learned parameters, for inputs of shape `in`. Throws ModelMistake.
 std::int64_t parameters_of(const LayerSpec& layer, const SampleShape& in);
 
 }  // namespace dadsim::spec

@@ -9,7 +9,7 @@
 
 #include "spec/names.hpp"
 
-// The network that learns, complete and checked.
+// The learning network, complete and checked.
 
 namespace dadsim::spec {
 
@@ -20,22 +20,22 @@ constexpr auto names_of(Activation) {
       {{identity, "identity"}, {relu, "relu"}, {tanh, "tanh"}, {sigmoid, "sigmoid"}, {gelu, "gelu"}});
 }
 
-/// y = φ(x Wᵀ + b)
+/// Dense layer: y = φ(x Wᵀ + b).
 struct DenseSpec {
   std::int64_t units = 0;
   Activation activation = Activation::relu;
   bool bias = true;
-  bool each_position = false;  ///< equal weights at every position; false: all positions together are one input
+  bool each_position = false;  ///< true: equal weights at every position; false: all positions together are one input
   std::optional<double> initial_limit = std::nullopt;  ///< limit of uniform initial weights; none: from the widths
   bool operator==(const DenseSpec&) const = default;
 };
 
-/// A square kernel over an image.
+/// Convolution of an image with a square kernel.
 struct ConvolutionSpec {
   std::int64_t filters = 0;
   std::int64_t kernel = 3;   ///< side of the kernel, pixels
   std::int64_t stride = 1;   ///< distance between windows, pixels
-  std::int64_t padding = 1;  ///< pixels of zeros around the image
+  std::int64_t padding = 1;  ///< zero padding around the image, pixels
   Activation activation = Activation::relu;
   bool bias = true;
   std::optional<double> initial_limit = std::nullopt;  ///< limit of uniform initial weights; none: from the widths
@@ -50,14 +50,14 @@ struct PoolSpec {
   bool operator==(const PoolSpec&) const = default;
 };
 
-/// The mean over all positions.
+/// Mean over all positions.
 struct MeanSpec {
   bool operator==(const MeanSpec&) const = default;
 };
 
 /// Selects one position.
 struct SelectSpec {
-  bool last = false;  ///< the last one; otherwise the first
+  bool last = false;  ///< true: the last position; false: the first
   bool operator==(const SelectSpec&) const = default;
 };
 
@@ -73,18 +73,18 @@ struct RecurrentSpec {
 /// Multi-head self-attention with its projections.
 struct AttentionSpec {
   std::int64_t heads = 1;
-  bool causal = false;  ///< a position sees only itself and previous ones
+  bool causal = false;  ///< true: causal, each position sees only itself and previous ones
   bool bias = true;
   bool operator==(const AttentionSpec&) const = default;
 };
 
-/// Normalises over the channels of each position.
+/// Layer norm: normalises over the channels of each position.
 struct LayerNormSpec {
   double epsilon = 1e-5;
   bool operator==(const LayerNormSpec&) const = default;
 };
 
-/// Normalises over samples and positions, channel by channel.
+/// Batch norm: normalises each channel over samples and positions.
 struct BatchNormSpec {
   double epsilon = 1e-5;
   double momentum = 0.1;  ///< momentum of the running statistics that evaluation uses
@@ -92,18 +92,18 @@ struct BatchNormSpec {
   bool operator==(const BatchNormSpec&) const = default;
 };
 
-/// A learned vector for each symbol.
+/// Embedding: a learned vector per symbol.
 struct EmbeddingSpec {
   std::int64_t units = 0;
   bool operator==(const EmbeddingSpec&) const = default;
 };
 
-/// A learned vector added at each position.
+/// Adds a learned vector per position.
 struct PositionsSpec {
   bool operator==(const PositionsSpec&) const = default;
 };
 
-/// A learned position put before the others.
+/// Prepends a learned position (class token).
 struct ClassTokenSpec {
   bool operator==(const ClassTokenSpec&) const = default;
 };
@@ -115,7 +115,7 @@ struct DropoutSpec {
 
 struct LayerSpec;
 
-/// y = φ(layers(x) + shortcut(x)); an empty shortcut is x itself.
+/// Residual block: y = φ(layers(x) + shortcut(x)). An empty shortcut is the identity.
 struct ResidualSpec {
   std::vector<LayerSpec> layers;
   std::vector<LayerSpec> shortcut;
@@ -136,7 +136,7 @@ inline bool ResidualSpec::operator==(const ResidualSpec& other) const {
   return layers == other.layers && shortcut == other.shortcut && activation == other.activation;
 }
 
-/// Layers from the input to the logits, one per class; softmax cross-entropy follows.
+/// Layers from the input to the logits (one logit per class); softmax cross-entropy follows.
 struct ModelSpec {
   std::string name;  ///< name of the network; may be empty
   std::vector<LayerSpec> layers;

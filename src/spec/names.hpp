@@ -9,15 +9,15 @@
 
 namespace dadsim::spec {
 
-/// A value of an enumeration and its name, in scenarios, results and messages.
+/// A value of an enumeration, and its name in scenarios, results and messages.
 template <class Enum>
 struct Name {
   Enum value;
   const char* text;
 };
 
-/// An enumeration has one table of names, next to it and in the order of presentation:
-///     constexpr auto names_of(Stop) { return std::to_array<Name<Stop>>({{Stop::budget, "budget"}, …}); }
+/// Each enumeration has one table of names, next to its definition, in the order of presentation: constexpr auto
+/// names_of(Stop) { return std::to_array<Name<Stop>>({{Stop::budget, "budget"}, …}); }
 template <class Enum>
 concept Named = std::is_enum_v<Enum> && requires(Enum value) {
   names_of(value);

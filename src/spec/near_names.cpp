@@ -19,12 +19,12 @@
 namespace dadsim::spec {
 namespace {
 
-/// Words that do not distinguish the names of a catalogue.
+/// Words that are ignored in comparisons, because they do not distinguish names of a catalogue.
 constexpr std::array<std::string_view, 27> kFillers{
     "nvidia", "geforce", "tesla", "amd",  "instinct", "google",   "intel",  "gpu",       "gpus",
     "hbm2",   "hbm2e",   "pt",    "hbm3", "hbm3e",    "meta",     "hf",     "dgx",       "instruct",
     "chat",   "it",      "nic",   "hgx",  "adapter",  "adapters", "hopper", "blackwell", "uncased"};
-constexpr std::string_view kFillerOfFew = "base";  // needed for bert-base, a filler in Llama-3-8B-base
+constexpr std::string_view kFillerOfFew = "base";  // ignored in Llama-3-8B-base, but part of bert-base
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOtherWords{
     {{"infiniband", "ib"}, {"eth", "ethernet"}}};
 constexpr std::array<std::string_view, 8> kNameUnits{"gbit/s", "gb/s", "gbps", "gbits", "gbit", "gbe", "gb", "g"};
@@ -33,8 +33,8 @@ bool is_plain_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) || c == '.'; });
 }
 
-/// Returns the word without its unit: "400gbit/s" and "400g" become "400", and "80gb" becomes "80". Numbers of
-/// parameters keep their unit.
+/// Returns a word without its unit: "400" for "400gbit/s" and "400g", "80" for "80gb". Names of workloads keep units,
+/// which are numbers of parameters.
 std::string without_unit(NameKind kind, const std::string& word) {
   if (kind == NameKind::workload) return word;
   for (const std::string_view unit : kNameUnits) {
@@ -44,8 +44,8 @@ std::string without_unit(NameKind kind, const std::string& word) {
   return word;
 }
 
-/// Returns the words of a name in lower case, without punctuation, fillers and units. The folder of
-/// "meta-llama/Llama-3-8B" is dropped.
+/// Returns the words of a name in lower case, without punctuation, ignored words and units. Drops the folder of
+/// "meta-llama/Llama-3-8B".
 std::vector<std::string> words_of_name(NameKind kind, std::string_view typed) {
   std::string text = lower_case(typed);
   if (kind == NameKind::workload) text = text.substr(text.find_last_of('/') + 1);
@@ -83,8 +83,8 @@ std::string without_dots(std::string text) {
   return text;
 }
 
-/// Returns whether a typed word means a word of a name: "sxm" means "sxm4", but "l40" does not mean "l40s", nor "10"
-/// "100".
+/// Returns whether a typed word matches a word of a name: "sxm" matches "sxm4", but "l40" does not match "l40s", nor
+/// "10" "100".
 bool is_word_of(std::string_view word, std::string_view of_name) {
   const bool may_begin = word.size() > 2 && std::isalpha(static_cast<unsigned char>(word.back())) != 0;
   return word == of_name || (may_begin && of_name.starts_with(word));
@@ -100,8 +100,8 @@ bool holds_words(const std::vector<std::string>& name, const std::vector<std::st
   return !words.empty();
 }
 
-/// Returns true if the name has a word without a digit between two words that were typed: "nemotron-h-8b" is another
-/// family than "Nemotron 8B". The words occur in the name, in their order.
+/// Returns true if the name has a word without a digit between two of the typed words: "nemotron-h-8b" is another
+/// family than "Nemotron 8B". *Requires* that the words occur in the name, in their order.
 bool skips_family(const std::vector<std::string>& name, const std::vector<std::string>& words) {
   std::size_t at = 0;
   for (std::size_t i = 0; i < words.size(); ++i, ++at) {
@@ -112,8 +112,8 @@ bool skips_family(const std::vector<std::string>& name, const std::vector<std::s
   return false;
 }
 
-/// Returns the names that have all typed words but the last one, which gives the size of a model; none if only one word
-/// was typed.
+/// Returns the workloads that have all typed words except the last, which states the size of a model. Empty for other
+/// catalogues, or if only one word was typed.
 std::vector<std::string> of_other_sizes(NameKind kind, std::vector<std::string> words,
                                         std::span<const std::string> names) {
   std::vector<std::string> others;
@@ -160,10 +160,11 @@ bool has_name(std::span<const std::string> names, std::string_view name) {
 
 NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std::string> names,
                      std::string_view usual) {
-  constexpr std::size_t kLongest = 100;                                        // longest text that may be a name
-  const bool is_family = common_meaning(kind, std::string(typed)) != nullptr;  // the text names a network of any size
+  constexpr std::size_t kLongest = 100;                                        // largest number of characters in a
+                                                                               // typed name
+  const bool is_family = common_meaning(kind, std::string(typed)) != nullptr;  // a family's name without a size
   if (has_name(names, typed) && !is_family) return {std::string(typed), {}, {}, true};
-  const bool is_rate = kind == NameKind::link && is_plain_number(typed);  // the text is a rate without a unit
+  const bool is_rate = kind == NameKind::link && is_plain_number(typed);  // true: the text is a rate without a unit
   if (typed.size() > kLongest || is_rate) return {};
   std::vector<std::string> words = words_of_name(kind, typed);
   const std::string key = joined_words(words);

@@ -8,27 +8,28 @@
 
 namespace dadsim::spec {
 
-/// Catalogue to which a name belongs.
+/// Catalogue that a name belongs to.
 enum class NameKind : std::uint8_t { device, link, workload, precision };
 
-/// Meaning of a typed name.
+/// Interpretation of a typed name.
 struct NameMeant {
   std::string name;                  ///< name in the catalogue; empty: no common meaning
-  std::string why;                   ///< reason why `name` was meant; empty: it was typed literally
-  std::vector<std::string> nearest;  ///< the nearest names, at most three, if `name` is empty; empty: no name is near
+  std::string why;                   ///< reason for choosing `name`; empty: it was typed literally
+  std::vector<std::string> nearest;  ///< nearest names, or the several meanings of the text, if `name` is empty; empty:
+                                     ///< no name is near
   bool same = false;                 ///< true: the typed text differs from `name` at most in case, punctuation, makers
-                                     ///< and unit words
+                                     ///< and units
 };
 
-/// Looks up a typed text among the names of a catalogue. Case, punctuation, makers and unit words make no difference
-/// ("RTX3090", "NVIDIA H100 SXM"). A name is taken if it is the only one that begins with or contains the typed words,
-/// or if near_names.csv gives it as the common meaning. `usual`: the likely name given the rest of the question, taken
-/// if it is one of several possible names.
+/// Looks up a typed text in a catalogue. Ignores case, punctuation, makers and units ("RTX3090", "NVIDIA H100 SXM").
+/// Chooses a name if it is the only one with the typed words, or their beginnings, in the typed order; a workload must
+/// not have a word of another family between them. Also chooses the common meaning of near_names.csv. `usual`: the
+/// likely name given the rest of the question, chosen if it is among several possible names.
 NameMeant name_meant(NameKind kind, std::string_view typed, std::span<const std::string> names,
                      std::string_view usual = {});
 
-/// Returns the remedy for a name that the catalogue lacks: "did you mean 'h100-sxm5'?", or the command that lists all
-/// names.
+/// Returns the remedy for a name that is not in the catalogue: "did you mean 'h100-sxm5'?", or the command that lists
+/// all names; for a precision, the list itself.
 std::string remedy_for_name(NameKind kind, std::string_view typed, std::span<const std::string> names);
 std::string remedy_for_name(NameKind kind, const NameMeant& meant);
 

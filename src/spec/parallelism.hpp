@@ -10,11 +10,11 @@
 
 namespace dadsim::spec {
 
-/// Order in which a stage of a pipeline works on micro-batches.
+/// Pipeline schedule: the order of micro-batches in a stage.
 enum class PipelineOrder : std::uint8_t {
-  one_f_one_b,  ///< one forward, one backward, as soon as a backward pass can begin (Narayanan et al., SC 2021)
-  gpipe,        ///< all forward passes, then all backward passes (Huang et al., NeurIPS 2019)
-  zero_bubble,  ///< 1F1B in which gradients of weights wait until a stage would be idle (ZB-H1: Qi et al., Zero Bubble
+  one_f_one_b,  ///< 1F1B: each backward pass as soon as possible (Narayanan et al., SC 2021)
+  gpipe,        ///< GPipe: all forward passes, then all backward passes (Huang et al., NeurIPS 2019)
+  zero_bubble,  ///< 1F1B with gradients of weights delayed until a stage would be idle (ZB-H1: Qi et al., Zero Bubble
                 ///< Pipeline Parallelism, ICLR 2024, arXiv:2401.10241, section 2)
   dualpipe_v,   ///< zero bubble with two pieces per stage, the second ones in the reverse order of stages (DualPipeV:
                 ///< github.com/deepseek-ai/DualPipe; DeepSeek-V3, arXiv:2412.19437, section 3.2.1)
@@ -25,11 +25,12 @@ constexpr auto names_of(PipelineOrder) {
       {{one_f_one_b, "1f1b"}, {gpipe, "gpipe"}, {zero_bubble, "zb-h1"}, {dualpipe_v, "dualpipe-v"}});
 }
 
-/// Computation that devices which divide a layer carry out during their exchanges.
+/// Computation that overlaps with the exchanges of tensor parallelism.
 enum class TensorOverlap : std::uint8_t {
   none,      ///< no computation
-  backward,  ///< gradients of weights (Megatron-LM's asynchronous sums; Korthikanti et al., arXiv:2205.05198, 4.2.2)
-  products,  ///< gradients of weights, and each product while its inputs arrive or its outputs leave, in parts
+  backward,  ///< gradients of weights (Megatron-LM's asynchronous all-reduce; Korthikanti et al., arXiv:2205.05198,
+             ///< 4.2.2)
+  products,  ///< gradients of weights, and each product in parts, while its inputs arrive or its outputs leave
              ///< (Transformer Engine's userbuffers; Wang et al., ASPLOS 2023, doi 10.1145/3567955.3567959)
 };
 constexpr auto names_of(TensorOverlap) {
@@ -37,14 +38,14 @@ constexpr auto names_of(TensorOverlap) {
   return std::to_array<Name<TensorOverlap>>({{none, "none"}, {backward, "backward"}, {products, "products"}});
 }
 
-/// Part of the forward pass that the backward pass recomputes instead of keeping.
+/// Part of the forward pass that the backward pass recomputes, so that activations need not be kept.
 enum class Recomputation : std::uint8_t {
   none,
   selective,   ///< some parts of a block; by default attention's scores and their products (Korthikanti et al., MLSys
                ///< 2023, section 5)
-  operations,  ///< within a block each second product of a dense layer, experts, and everything but products
+  operations,  ///< in each block, every second dense product, experts, and all other layers except attention
                ///< (TorchTitan's selective "op": Liang et al., ICLR 2025, arXiv:2410.06511, section 2.2.1)
-  full,        ///< whole blocks: only a block's inputs are kept (Chen et al., arXiv:1604.06174)
+  full,        ///< whole blocks; only the inputs of blocks are kept (Chen et al., arXiv:1604.06174)
 };
 constexpr auto names_of(Recomputation) {
   using enum Recomputation;
@@ -52,7 +53,7 @@ constexpr auto names_of(Recomputation) {
       {{none, "none"}, {selective, "selective"}, {operations, "operations"}, {full, "full"}});
 }
 
-/// State that replicas divide among themselves instead of each keeping it (ZeRO: Rajbhandari et al., SC 2020).
+/// State that replicas shard instead of replicating (ZeRO: Rajbhandari et al., SC 2020).
 enum class Sharding : std::uint8_t {
   none,
   optimizer,   ///< moments and master copies (ZeRO-1)
@@ -65,14 +66,13 @@ constexpr auto names_of(Sharding) {
       {{none, "none"}, {optimizer, "optimizer"}, {gradients, "gradients"}, {parameters, "parameters"}});
 }
 
-/// State kept in the memory of a device's host instead of the device.
+/// State offloaded to the memory of a device's host.
 enum class Offload : std::uint8_t {
   none,
-  optimizer,    ///< optimizer state and master copies; the host's processor updates them (ZeRO-Offload: Ren et al.,
+  optimizer,    ///< optimizer state and master copies, updated by the host's processor (ZeRO-Offload: Ren et al.,
                 ///< USENIX ATC 2021, arXiv:2101.06840, section 4)
-  activations,  ///< activations that blocks keep for the backward pass: they leave during the next block's pass and
-                ///< return during the following block's backward pass (Rhu et al., vDNN, MICRO 2016, arXiv:1602.08124,
-                ///< section 3)
+  activations,  ///< activations kept by blocks: they leave during the next block's forward pass and return during the
+                ///< following block's backward pass (Rhu et al., vDNN, MICRO 2016, arXiv:1602.08124, section 3)
   both,
 };
 constexpr auto names_of(Offload) {
@@ -81,19 +81,19 @@ constexpr auto names_of(Offload) {
       {{none, "none"}, {optimizer, "optimizer"}, {activations, "activations"}, {both, "both"}});
 }
 
-/// Gradient sums that wait for the last micro-batch, with divided gradients.
+/// Gradient sums delayed until the last micro-batch, with sharded gradients.
 enum class DeferredSums : std::uint8_t {
-  none,      ///< every micro-batch scatters its gradients, and sums them among groups that divide the same
-  replicas,  ///< the sum among groups waits (PyTorch FSDP2, set_requires_all_reduce; MiCS: arXiv:2205.00119,
+  none,      ///< none: every micro-batch reduce-scatters gradients, and sums them among sharding groups
+  replicas,  ///< only the sum among sharding groups (PyTorch FSDP2, set_requires_all_reduce; MiCS: arXiv:2205.00119,
              ///< section 3.4)
-  all,       ///< the scatter waits too, and gradients are whole until then (FSDP's no_sync)
+  all,       ///< the reduce-scatter too, so that gradients are whole until then (FSDP's no_sync)
 };
 constexpr auto names_of(DeferredSums) {
   using enum DeferredSums;
   return std::to_array<Name<DeferredSums>>({{none, "none"}, {replicas, "replicas"}, {all, "all"}});
 }
 
-/// Exchange of keys and values among devices that divide sequences.
+/// Exchange of keys and values in context parallelism.
 enum class ContextExchange : std::uint8_t {
   ring,        ///< during attention (Liu et al., Ring Attention, ICLR 2024, arXiv:2310.01889)
   all_gather,  ///< before attention
@@ -103,10 +103,10 @@ constexpr auto names_of(ContextExchange) {
   return std::to_array<Name<ContextExchange>>({{ring, "ring"}, {all_gather, "all-gather"}});
 }
 
-/// Number format of a row sent to an expert's device.
+/// Number format of rows sent to devices of experts.
 enum class ExpertDispatch : std::uint8_t {
-  plain,  ///< format of activations
-  fp8,    ///< one byte each, with a scale in fp32 for every 128 numbers; returned rows are as wide as before
+  plain,  ///< the format of activations
+  fp8,    ///< one byte per number, with an fp32 scale for every 128; returned rows keep the format of activations
           ///< (DeepSeek-V3, arXiv:2412.19437, section 3.3.3; github.com/deepseek-ai/DeepEP)
 };
 constexpr auto names_of(ExpertDispatch) {
@@ -114,93 +114,93 @@ constexpr auto names_of(ExpertDispatch) {
   return std::to_array<Name<ExpertDispatch>>({{plain, "plain"}, {fp8, "fp8"}});
 }
 
-/// Exchange of rows with the devices of their experts.
+/// Exchange of rows with the devices of experts.
 enum class ExpertExchange : std::uint8_t {
   all_to_all,  ///< one copy per expert, by the library's all-to-all
-  once,  ///< one copy per device with some of the experts, which sums the returned rows, by dedicated kernels; one
-         ///< copy per node between nodes (NVIDIA's Hybrid-EP: github.com/deepseek-ai/DeepEP, branch hybrid-ep)
+  once,        ///< one copy per device with any of the row's experts, which also sums the returned rows, by dedicated
+               ///< kernels; between nodes one copy per node (NVIDIA's Hybrid-EP: github.com/deepseek-ai/DeepEP, branch
+               ///< hybrid-ep)
 };
 constexpr auto names_of(ExpertExchange) {
   using enum ExpertExchange;
   return std::to_array<Name<ExpertExchange>>({{all_to_all, "all-to-all"}, {once, "once"}});
 }
 
-/// Launching of the kernels of a block with experts.
+/// Launch of the kernels of experts.
 enum class ExpertLaunch : std::uint8_t {
-  ahead,    ///< kernels queued ahead of the device (CUDA graph, grouped GEMM): shapes are known before
-  counted,  ///< expert by expert, after the device has reported each expert's rows: at most one block ahead of the
-            ///< device (Transformer Engine's GroupedLinear without CUDA graphs, rows not dropped)
+  ahead,    ///< kernels queued ahead of the device (CUDA graph, grouped GEMM), because shapes are known before
+  counted,  ///< kernels launched per expert, after the device has reported each expert's rows, so at most one block
+            ///< ahead of the device (Transformer Engine's GroupedLinear without CUDA graphs, rows not dropped)
 };
 constexpr auto names_of(ExpertLaunch) {
   using enum ExpertLaunch;
   return std::to_array<Name<ExpertLaunch>>({{ahead, "ahead"}, {counted, "counted"}});
 }
 
-/// Attributes of <timed-as> that divide a network among devices; a search for layouts sets them.
+/// Attributes of <timed-as> that divide a network among devices. A search for layouts sets them.
 inline constexpr std::array<std::string_view, 19> kLayoutAttributes{
     "batch",          "tensor",         "sequence-parallel", "tensor-overlap",  "context",          "context-exchange",
     "pipeline",       "schedule",       "interleave",        "micro-batch",     "recompute",        "recompute-modules",
     "sharding",       "sharding-group", "prefetch",          "expert-parallel", "expert-imbalance", "expert-tensor",
     "expert-capacity"};
 
-/// Layout of one replica of a network over several devices, and its treatment of a batch. A worker of an algorithm is a
-/// replica: tensor × context × pipeline devices. Experts are divided among devices of the same stage of several
-/// replicas, in the order of devices of a layer, replicas.
+/// Layout of a network replica on several devices, and the division of its batch. Each worker of an algorithm is a
+/// replica of tensor × context × pipeline devices. Experts are divided among devices of one stage of several replicas,
+/// ordered by devices of a layer, then replicas.
 struct ParallelismSpec {
   std::int32_t tensor = 1;   ///< devices that divide every layer (Shoeybi et al., arXiv:1909.08053)
-  std::int32_t context = 1;  ///< devices that hold a part of each sequence (context parallelism)
+  std::int32_t context = 1;  ///< devices that divide each sequence (context parallelism)
   ContextExchange context_exchange = ContextExchange::ring;
   std::int32_t pipeline = 1;     ///< stages of consecutive layers
-  std::int32_t interleave = 1;   ///< pieces of the network per stage, not adjacent
-  std::int64_t micro_batch = 0;  ///< samples that pass through the network together; 0: the whole batch
+  std::int32_t interleave = 1;   ///< chunks per stage (interleaved pipeline), not adjacent
+  std::int64_t micro_batch = 0;  ///< samples of a micro-batch; 0: the whole batch
   PipelineOrder order = PipelineOrder::one_f_one_b;
-  bool sequence_parallel = false;  ///< divides along the sequence the layers that `tensor` leaves undivided
+  bool sequence_parallel = false;  ///< true: layers that `tensor` leaves undivided are divided along the sequence
   TensorOverlap tensor_overlap = TensorOverlap::none;
   Recomputation recomputation = Recomputation::none;
   Sharding sharding = Sharding::none;
-  std::int32_t sharding_group = 0;  ///< number of consecutive replicas that divide the state; 0: all replicas
+  std::int32_t sharding_group = 0;  ///< consecutive replicas that shard the state; 0: all replicas
   DeferredSums deferred_sums = DeferredSums::none;
-  std::int32_t experts = 1;        ///< devices of a stage that divide the experts of a block (expert parallelism)
-  double expert_imbalance = 1;     ///< rows of the device with most rows ÷ the mean
+  std::int32_t experts = 1;        ///< devices of a stage that divide the experts (expert parallelism)
+  double expert_imbalance = 1;     ///< rows of the device with the most rows ÷ the mean
   std::int32_t expert_tensor = 1;  ///< devices that divide each expert: 1 or `tensor`
   ExpertDispatch expert_dispatch = ExpertDispatch::plain;
   ExpertExchange expert_exchange = ExpertExchange::all_to_all;
   ExpertLaunch expert_launch = ExpertLaunch::ahead;
-  bool expert_overlap = false;  ///< exchanges rows while another micro-batch is computed
-  double expert_capacity = 0;   ///< most rows per device ÷ the mean, above which rows are dropped; 0: no limit
-  std::int32_t prefetch = 1;    ///< units (blocks) whose parameters are gathered before their use
+  bool expert_overlap = false;  ///< true: exchanges rows of a micro-batch while another one is computed
+  double expert_capacity = 0;   ///< limit on rows per device ÷ the mean; more are dropped; 0: no limit
+  std::int32_t prefetch = 1;    ///< units (blocks) whose parameters are gathered ahead
   Offload offload = Offload::none;
   double offload_rate = 0;              ///< byte/s between a device and its host, in each direction
-  double host_rate = 0;                 ///< byte/s between the host's processor and its memory, for one device
-  std::int32_t loss_parts = 0;          ///< parts of a micro-batch for the loss; 0: chosen by with_tiles()
-  std::int32_t feed_forward_parts = 1;  ///< parts of a micro-batch for dense layers of feed-forward networks
-  BlockParts recomputed_parts = {};     ///< parts that the backward pass recomputes, with Recomputation::selective
-  double offload_share = 1;             ///< share of the optimizer's state, or of the blocks with activations, that the
-                                        ///< host keeps
+  double host_rate = 0;                 ///< byte/s of the host's memory, per device
+  std::int32_t loss_parts = 0;          ///< parts of a micro-batch in the loss; 0: with_tiles() decides
+  std::int32_t feed_forward_parts = 1;  ///< parts of a micro-batch in dense layers of feed-forward networks
+  BlockParts recomputed_parts = {};     ///< recomputed parts, with Recomputation::selective
+  double offload_share = 1;             ///< offloaded share of the optimizer's state, or of the blocks' activations
 
-  std::int32_t of_stage() const { return tensor * context; }      ///< devices of a replica with the same layers
+  std::int32_t of_stage() const { return tensor * context; }      ///< devices of a replica that share its layers
   std::int32_t devices() const { return of_stage() * pipeline; }  ///< devices of a replica
   bool offloads_optimizer() const { return offload == Offload::optimizer || offload == Offload::both; }
-  /// Returns the part of the optimizer's state that devices keep.
+  /// Returns the share of the optimizer's state that stays on devices.
   double state_kept() const { return offloads_optimizer() ? 1 - offload_share : 1; }
   bool offloads_activations() const { return offload == Offload::activations || offload == Offload::both; }
-  /// Returns the number of a piece's blocks that leave their activations with the host: the first ones, at least one
-  /// (Megatron Core, its fine-grained offloading of activations).
+  /// Returns the number of a chunk's blocks that offload their activations: the first ones, at least one (Megatron
+  /// Core, its fine-grained offloading of activations).
   std::size_t blocks_on_host(std::size_t blocks) const {
     constexpr double kRounding = 1e-9;
     if (!offloads_activations()) return 0;
     return blocks - static_cast<std::size_t>((1 - offload_share) * static_cast<double>(blocks) + kRounding);
   }
-  /// Returns whether the backward pass recomputes this part of blocks, but not whole blocks.
+  /// Returns whether the backward pass recomputes this part of blocks on its own, without whole blocks.
   bool repeats_part(BlockPart part) const {
     return recomputation == Recomputation::selective && recomputed_parts.has(part);
   }
-  /// Returns the stage with a piece of the network: round robin, or forth and back.
+  /// Returns the stage of chunk `piece` of the network: round robin, or back and forth with DualPipeV.
   std::int32_t stage_of(std::int32_t piece) const {
     const bool returns = order == PipelineOrder::dualpipe_v && piece / pipeline % 2 == 1;
     return returns ? pipeline - 1 - piece % pipeline : piece % pipeline;
   }
-  /// Returns whether a step differs from one pass of the whole batch on one device that keeps everything.
+  /// Returns whether a step differs from one pass of the whole batch on one device that keeps all activations.
   bool divides() const {
     return devices() > 1 || experts > 1 || micro_batch > 0 || recomputation != Recomputation::none ||
            sharding != Sharding::none || offload != Offload::none;

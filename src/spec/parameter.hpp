@@ -12,9 +12,9 @@
 
 namespace dadsim::spec {
 
-/// One parameter of an algorithm: everything needed to check it, list it and document it.
+/// A parameter of an algorithm, with everything needed to check, list and document it.
 struct ParameterSpec {
-  enum class Type { integer, real, choice, file };  ///< file: a path, whose contents are part of the value
+  enum class Type { integer, real, choice, file };  ///< file: a path; the file's contents are part of the value
   std::string name;
   Type type = Type::real;
   double minimum = 0;  ///< least number, inclusive
@@ -42,19 +42,19 @@ inline ParameterSpec choice_parameter(std::string name, std::string default_valu
           std::move(choices), std::move(description)};
 }
 
-/// Makes a choice whose first value is the default.
+/// Returns a choice whose first value is the default.
 inline ParameterSpec choice_parameter(std::string name, const std::vector<std::string>& choices,
                                       std::string description) {
   return choice_parameter(std::move(name), choices.front(), choices, std::move(description));
 }
 
-/// Returns a size's value as a scenario writes it.
+/// Returns the value of a size in the form of the scenario language.
 inline std::string size_text(const ParameterSpec& size, std::int64_t value) {
   return size.type == ParameterSpec::Type::choice ? size.choices.at(static_cast<std::size_t>(value))
                                                   : std::to_string(value);
 }
 
-/// Values by name, as text already checked against the specification.
+/// Values of parameters by name, as texts that were checked against the specification.
 using ParameterValues = std::map<std::string, std::string>;
 
 inline ParameterValues default_parameters(const std::vector<ParameterSpec>& parameters) {
@@ -63,17 +63,17 @@ inline ParameterValues default_parameters(const std::vector<ParameterSpec>& para
   return values;
 }
 
-/// A numeric parameter of a method, declared once; of() reads its value. Constants of this type exist before anything
-/// runs, and become a ParameterSpec in a description.
+/// A numeric parameter of a method, declared once; of() reads its value. Instances are compile-time constants, and are
+/// converted to a ParameterSpec for a description.
 template <class Number>
 struct NumberParameter {
   const char* name;
   double minimum;             ///< least number, inclusive
   double maximum;             ///< largest number, inclusive
-  const char* default_value;  ///< default value, as printed
+  const char* default_value;  ///< default value, in the printed form
   const char* description;
 
-  /// *Requires* a checked value under its name.
+  /// Returns the value. *Requires* a checked value under its name.
   Number of(const ParameterValues& values) const {
     const std::string& text = values.at(name);
     if constexpr (std::is_integral_v<Number>) return static_cast<Number>(std::stoll(text));
@@ -93,7 +93,7 @@ using IntegerParameter = NumberParameter<std::int64_t>;
 using RealParameter = NumberParameter<double>;
 using FloatParameter = NumberParameter<float>;
 
-/// A parameter with named values, declared once.
+/// A parameter with named choices, declared once.
 template <class Value, std::size_t count>
 struct ChoiceParameter {
   const char* name;
@@ -101,7 +101,7 @@ struct ChoiceParameter {
   const char* description;
   std::size_t by_default = 0;  ///< index into `choices`
 
-  /// *Requires* a checked value under its name.
+  /// Returns the value. *Requires* a checked value under its name.
   Value of(const ParameterValues& values) const {
     const std::string& text = values.at(name);
     for (const auto& [word, value] : choices) {
@@ -125,7 +125,7 @@ constexpr ChoiceParameter<Value, count> choice(const char* name,
   return {name, std::to_array(choices), description, by_default};
 }
 
-/// A parameter whose values are known only at run time: a graph of a registry, a path.
+/// A parameter whose values are known only at run time, such as a graph of a registry, or a path.
 struct TextParameter {
   const char* name;
   const std::string& of(const ParameterValues& values) const { return values.at(name); }

@@ -23,11 +23,11 @@ double saved_beside_parameters(const ModelShape& shape) {
   const bool batch_norms = has(LayerKind::convolution) && !has(LayerKind::attention);
   double numbers = 0;
   for (const LayerShape& layer : shape.layers) {
-    // Learning networks name the kind of norm in the layer name.
+    // In learning networks, the layer name states the kind of norm.
     const auto is_named = [&](std::string_view norm) { return layer.name.find(norm) != std::string::npos; };
     if (layer.kind == LayerKind::normalisation && !is_named("layer-norm") && (batch_norms || is_named("batch-norm")))
       numbers += static_cast<double>(layer.parameters);
-    // A decoder without its own matrix still multiplies by the table: width × entries per row.
+    // A decoder with tied weights still multiplies by the table: width × entries per row.
     if (layer.is_tied() && layer.rows_per_sample > 0)
       numbers += layer.forward_macs_per_sample / static_cast<double>(layer.rows_per_sample);
   }

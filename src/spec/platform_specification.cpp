@@ -141,7 +141,7 @@ void draw_populations_from(std::uint64_t seed, PlatformSpec& platform) {
   if (auto* federation = std::get_if<FederationSpec>(&platform.what)) federation->seed = seed;
   if (auto* composition = std::get_if<CompositionSpec>(&platform.what)) {
     for (auto& cluster : composition->clusters) {
-      // Each federation gets a seed of its own, so that federations of equal form differ.
+      // Each federation gets its own seed, so that equal federations differ.
       if (auto* one = std::get_if<FederationSpec>(&cluster)) one->seed = seed++;
     }
   }

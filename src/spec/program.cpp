@@ -12,18 +12,18 @@ namespace {
 
 constexpr double kWide = 4;  ///< bytes of fp32
 
-// Slowdown of kernels that do not stream, relative to kernels that stream. Measured from PyTorch's kernel times in a
-// step of GPT-2 small on one H100 (0.85 of the bandwidth ÷ their share). Bytes of such kernels count that many times.
+// Slowdown of kernels that do not stream, as a factor on their bytes. Measured from PyTorch's kernel times in a step of
+// GPT-2 small on one H100: 0.85 of the bandwidth ÷ the share of the bandwidth that the kernel reaches.
 constexpr double kSumsOverRows = 2.5;  ///< gradients of biases, scales and shifts: shares 0.33 and 0.35
-constexpr double kWidening = 1.44;     ///< casts from 16 bit to fp32, whose loads are not vectors: share 0.59
-constexpr double kStrided = 3.4;       ///< heads put together and taken apart: shares 0.13 to 0.3
+constexpr double kWidening = 1.44;     ///< casts from 16 bit to fp32, with scalar loads: share 0.59
+constexpr double kStrided = 3.4;       ///< joining and splitting heads: shares 0.13 to 0.3
 
-/// Bytes of cast and uncast numbers as passes read and write them.
+/// Bytes per number that passes read and write, with and without casts.
 struct ProgramWidths {
   double narrow = kWide;
   bool casts = false;
-  double narrowed() const { return casts ? kWide + narrow : 0; }               ///< cast of an fp32 number to narrow
-  double widened() const { return casts ? kWidening * (kWide + narrow) : 0; }  ///< cast back
+  double narrowed() const { return casts ? kWide + narrow : 0; }               ///< bytes of a cast from fp32
+  double widened() const { return casts ? kWidening * (kWide + narrow) : 0; }  ///< bytes of a cast back
 };
 
 struct ProgramCosts {
@@ -41,8 +41,9 @@ ProgramCosts costs_of(Program program) {
   return {};
 }
 
-/// Passes over scores of positions. Softmax, in fp32, finds the maximum, sums and writes; its backward pass needs the
-/// row twice. Scores are scaled, and a copy is filled if a position does not see all.
+/// Bytes per attention score that memory passes read and write. Softmax, in fp32, finds the maximum, sums and writes;
+/// its backward pass reads the row twice. Scores are scaled, and a copy is masked if a position does not see all
+/// others.
 struct ScorePasses {
   double forward = 0, back = 0;
 };
@@ -57,8 +58,8 @@ ScorePasses score_passes(Program program, const ProgramWidths& bytes, bool maske
           scale + mask + bytes.widened() + softmax + bytes.narrowed() + drop};
 }
 
-/// Adds the passes over class scores: a cast to fp32, the passes of log-softmax, and one pass into the loss. The
-/// gradient starts as zeros. A compiled program has one or two passes left in each direction.
+/// Adds the passes over class scores: a cast to fp32, log-softmax and the loss. The gradient is first filled with
+/// zeros. A compiled program passes over the scores twice in each direction.
 void add_classes(Program program, const ProgramWidths& bytes, LayerPasses& passes) {
   if (program == Program::compiled) {
     passes.forward += 2 * bytes.narrow;
@@ -72,27 +73,28 @@ void add_classes(Program program, const ProgramWidths& bytes, LayerPasses& passe
   passes.kernels_back += 4;
 }
 
-/// Returns the numbers of a row that a dense layer reads. A decoder that shares the word table has no matrix.
+/// Returns the number of inputs per row of a dense layer. A decoder with tied weights has no matrix size; the number
+/// then follows from the multiply-adds.
 double width_of(const LayerShape& layer) {
   return layer.in > 0 ? static_cast<double>(layer.in) : layer.forward_macs_per_sample / layer.outputs_per_sample;
 }
 
-/// Adds the kernels after and before a dense layer.
+/// Adds the kernels before and after a dense layer.
 void add_dense(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   const double outputs = layer.outputs_per_sample;
   const double one = bytes.narrow;
-  const double kernel = compiled ? 0 : 1;  // pass of a separate kernel; 0 if fused
+  const double kernel = compiled ? 0 : 1;  // passes of separate kernels; 0 if fused
   if (layer.kept_bytes_per_sample >= kWide * outputs) {
     add_classes(passes.program, bytes, passes);
   } else {
-    if (layer.kept_beside_per_sample >= outputs) {  // an activation follows
+    if (layer.kept_beside_per_sample >= outputs) {  // an activation function follows
       passes.forward += 2 * one;
       passes.back += 3 * one;
       passes.kernels_forward += 1;
       passes.kernels_back += 1;
     }
-    if (layer.split == TensorSplit::row) {  // added to the residual in fp32; the backward pass adds two gradients
+    if (layer.split == TensorSplit::row) {  // added to the residual in fp32; backward, two gradients are added
       passes.forward += one + 2 * kWide;
       passes.back += compiled ? 0 : 3 * kWide + bytes.narrowed();
       passes.kernels_forward += kernel;
@@ -104,13 +106,13 @@ void add_dense(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses&
       passes.kernels_forward += 1;
       passes.kernels_back += 1;
     }
-    if (layer.experts > 1 && layer.split == TensorSplit::row) {  // rows are brought into the order of experts, and back
+    if (layer.experts > 1 && layer.split == TensorSplit::row) {  // rows are sorted by expert, and back
       passes.forward += 2 * one;
       passes.back += 2 * one;
     }
   }
-  // The output of a norm is in fp32 and is cast for the product; its gradient is cast back. In a compiled program the
-  // norm casts.
+  // The output of a norm is fp32 and is cast for the product; its gradient is cast back. In a compiled program, the
+  // norm itself casts.
   const double width = width_of(layer);
   const double columns = layer.in > 0 ? static_cast<double>(layer.out)
                                       : outputs / static_cast<double>(std::max<std::int64_t>(layer.rows_per_sample, 1));
@@ -122,7 +124,7 @@ void add_dense(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses&
   }
 }
 
-/// Adds the product itself, its weights and its bias.
+/// Adds the passes of the product, its weights and its bias.
 void add_product(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   passes.kernels_forward += 1;
@@ -140,18 +142,18 @@ void add_product(const LayerShape& layer, const ProgramWidths& bytes, LayerPasse
   passes.kernels_weights += casts;
 }
 
-/// Adds a layer norm, which reads its input twice; its gradients of scale and shift read both operands again.
+/// Adds a layer norm, which reads its input twice. Its gradients of scale and shift read both operands again.
 void add_layer_norm(const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
-  // Compiled, it is one pass with the sum before it, and writes the product's input.
+  // Compiled: one kernel with the residual sum before the norm, which writes the product's input.
   passes.forward = compiled ? kWide + bytes.narrow : 3 * kWide;
   passes.back = compiled ? 2 * bytes.narrow + 3 * kWide + kWide + bytes.narrow : 3 * kWide + kSumsOverRows * 2 * kWide;
   passes.kernels_forward = 1;
   passes.kernels_back = 2;
 }
 
-/// Adds a root-mean-square norm composed of operators, six of them forward: the square, its mean, the inverse root, two
-/// products (as in transformers of Hugging Face).
+/// Adds a root-mean-square norm composed of operators, six in the forward pass: square, mean, addition of ε, inverse
+/// root and two products (as in transformers of Hugging Face).
 void add_composed_norm(LayerPasses& passes) {
   const double read_and_write = 2 * kWide;
   passes.forward = 3 * read_and_write + kWide;
@@ -160,14 +162,14 @@ void add_composed_norm(LayerPasses& passes) {
   passes.kernels_back = 14;
 }
 
-/// Adds the rotation of queries and keys by their positions (Su et al., RoFormer, arXiv:2104.09864): two products, an
-/// exchange of halves, a sum and a cast, in fp32; backward the same, and the sum of two gradients.
+/// Adds the rotary embedding of queries and keys (Su et al., RoFormer, arXiv:2104.09864): two products, an exchange of
+/// halves, a sum and a cast, in fp32. The backward pass has the same, and the sum of two gradients.
 void add_rotation(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   const double one = bytes.narrow;
   const double mixed = layer.outputs_per_sample - layer.scores_per_sample;
   const double values = static_cast<double>(layer.keys_and_values * layer.rows_per_sample) / 2;
-  const double turned = mixed > 0 ? 1 + values / mixed : 0;  // queries and keys, per number of the mix of values
+  const double turned = mixed > 0 ? 1 + values / mixed : 0;  // size of queries and keys ÷ attention output
   const double products = 2 * (one + kWide);
   const double halves = 3 * one;
   passes.forward += turned * (compiled ? 2 * one : products + halves + 3 * kWide + bytes.narrowed());
@@ -176,8 +178,8 @@ void add_rotation(const LayerShape& layer, const ProgramWidths& bytes, LayerPass
   passes.kernels_back += compiled ? 1 : 16;
 }
 
-/// Adds the passes of attention: gradients of queries, keys and values are put together, and the gradient of the mix of
-/// values is reordered. Written scores have passes of their own, per score.
+/// Adds the passes of attention: gradients of queries, keys and values are concatenated, and the gradient of the output
+/// is reordered. `rotates`: adds rotary embeddings too. Written scores have additional passes, counted per score.
 void add_attention(const LayerShape& layer, bool rotates, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   const bool fused = layer.scores_per_sample == 0;
@@ -200,7 +202,7 @@ void add_attention(const LayerShape& layer, bool rotates, const ProgramWidths& b
 }
 
 /// Adds the batch norm after a convolution, as wide as the convolution, and its ReLU. After a widening 1×1 convolution,
-/// adds the sum with the shortcut too. The norm on the shortcut has neither ReLU nor sum.
+/// also adds the residual sum. The norm on the shortcut has neither ReLU nor sum.
 void add_batch_norm(const LayerShape& convolution, bool on_shortcut, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   const double one = bytes.narrow;
@@ -209,12 +211,11 @@ void add_batch_norm(const LayerShape& convolution, bool on_shortcut, const Progr
   passes.back = 5 * one + (summed ? (compiled ? 1 : 3) * one : 0) + (on_shortcut || compiled ? 0 : 3 * one);
   const double relu = on_shortcut || compiled ? 0 : 1;
   const double sum = summed && !compiled ? 1 : 0;
-  passes.kernels_forward = (compiled ? 1 : 2) + relu + sum;  // including the count of batches
+  passes.kernels_forward = (compiled ? 1 : 2) + relu + sum;  // includes the kernel that counts batches
   passes.kernels_back = 1 + relu + sum;
 }
 
-/// Returns whether the network has root-mean-square norms. It then rotates queries and keys by their positions, like
-/// LLaMA.
+/// Returns whether the network has root-mean-square norms. It then has rotary embeddings like LLaMA.
 bool has_rms_norms(const ModelShape& model) {
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     if (is_rms_norm(model, i)) return true;
@@ -236,7 +237,7 @@ LayerPasses passes_of(const ModelShape& model, std::size_t position, Program pro
       add_product(layer, bytes, passes);
       const bool normalised =
           position + 1 < model.layers.size() && model.layers[position + 1].kind == LayerKind::normalisation;
-      if (!normalised && program != Program::compiled) {  // ReLU is a separate kernel
+      if (!normalised && program != Program::compiled) {  // ReLU is its own kernel
         passes.forward += 2 * bytes.narrow;
         passes.back += 3 * bytes.narrow;
         passes.kernels_forward += 1;
@@ -293,8 +294,8 @@ ModelShape with_program(ModelShape model, Program program, Precision precision, 
 }
 
 ModelShape with_divided_program(ModelShape model, Precision precision, std::int32_t tensor) {
-  const double copied = 2 * bytes_per_element(precision);  // bytes per copied number, which is read and written
-  bool gathered = false;                                   // true: the column layer before has gathered the same input
+  const double copied = 2 * bytes_per_element(precision);  // bytes per copied number: read and written
+  bool gathered = false;                                   // true: the previous column layer gathered the same input
   for (LayerShape& layer : model.layers) {
     LayerPasses& passes = layer.passes;
     const bool divided = layer.kind == LayerKind::dense && layer.experts == 1 && layer.expert_group == 1 &&

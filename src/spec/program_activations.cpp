@@ -15,7 +15,7 @@ bool has_activation(const LayerShape& layer) {
          layer.kept_beside_per_sample >= layer.outputs_per_sample;
 }
 
-/// Makes one kernel of the activation and the product of each gated pair.
+/// Fuses the activation and the product of each gated pair into one kernel.
 void fuse_gates(ModelShape& model) {
   for (std::size_t i = 1; i < model.layers.size(); ++i) {
     LayerShape& up = model.layers[i];
@@ -25,7 +25,8 @@ void fuse_gates(ModelShape& model) {
   }
 }
 
-/// Returns whether the norm lies between the shortcut and the products, unlike norms of convolutions, queries and keys.
+/// Returns whether the norm is between the residual stream and products, unlike norms of convolutions, queries and
+/// keys.
 bool is_of_shortcut(const ModelShape& model, std::size_t position) {
   const LayerShape& layer = model.layers[position];
   return layer.kind == LayerKind::normalisation && layer.split != TensorSplit::heads && layer.outputs_kept() > 0 &&
@@ -45,8 +46,8 @@ double readers_of(const ModelShape& model, std::size_t norm) {
   return readers;
 }
 
-/// Adds what PyTorch's max pooling keeps after a convolution: its output, and the place of each in 64 bits. The next
-/// layer then reads a quarter of the convolution's outputs, of as many channels.
+/// Adds the activations that PyTorch's max pooling keeps after a convolution: its output, and 64-bit indices. The next
+/// layer then reads a quarter of the convolution's outputs, with as many channels.
 void keep_pooled(ModelShape& model, double element) {
   constexpr double kIndex = 8;
   constexpr double kWindow = 4;
@@ -69,7 +70,7 @@ ModelShape with_activations_of(ModelShape model, Program program, Precision prec
   if (!casts_weights(program)) return model;
   const double element = bytes_per_element(precision);
   keep_pooled(model, element);
-  // The user holds the images in fp32 while their cast is kept.
+  // The training loop holds the images in fp32 while their cast is kept.
   if (autocast && !model.layers.empty() && model.layers.front().kind == LayerKind::convolution)
     model.layers.front().kept_bytes_per_sample += kWideBytes * model.layers.front().inputs();
   for (std::size_t i = 0; i < model.layers.size(); ++i) {

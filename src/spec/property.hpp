@@ -8,7 +8,7 @@
 
 namespace dadsim::spec {
 
-/// A property that holds always, never, or depending on an `Argument`: a method's parameters, or the whole run.
+/// A property that holds always, never, or depending on an `Argument` (a method's parameters, or the whole run).
 template <class Argument>
 class PropertyBy {
  public:
@@ -19,7 +19,7 @@ class PropertyBy {
   // NOLINTNEXTLINE(google-explicit-constructor): a lambda defines its dependence
   PropertyBy(std::predicate<const Argument&> auto of) : of_(std::move(of)) {}
 
-  /// *Requires* every parameter, if the property depends on them.
+  /// Returns whether the property holds. *Requires* every parameter if the property depends on them.
   bool operator()(const Argument& argument) const { return of_ ? of_(argument) : always_; }
   bool depends() const { return static_cast<bool>(of_); }
 

@@ -4,9 +4,9 @@
 
 namespace dadsim::spec {
 
-/// Shape of one sample, and of the values between layers: `height × width` positions with `channels` values each,
-/// stored position by position (an image pixel by pixel, its channels next to each other). A plain vector of features
-/// has one position; a sequence lies along the width.
+/// Shape of one sample, and of the values between layers: `height × width` positions with `channels` values each.
+/// Values are stored position by position (an image pixel by pixel, with the channels of a pixel together). A plain
+/// vector of features has one position; a sequence extends along the width.
 struct SampleShape {
   std::int64_t height = 1;
   std::int64_t width = 1;

@@ -35,11 +35,11 @@ std::vector<LayerRange> blocks_of(const ModelShape& model) {
 
 namespace {
 
-/// Returns the first layer of each piece. Minimises the multiply-adds of the largest piece, then the unevenness of all.
-/// `firsts`: layers at which a piece may begin.
+/// Returns the first layer of each piece. Minimises the largest number of multiply-adds of a piece, then the unevenness
+/// of all. `firsts`: layers at which a piece may begin.
 std::vector<std::size_t> balanced(const ModelShape& model, const std::vector<std::size_t>& firsts, std::size_t pieces) {
   const std::size_t units = firsts.size();
-  std::vector<double> until(units + 1, 0);  // multiply-adds before a unit; the first unit includes the layers before it
+  std::vector<double> until(units + 1, 0);  // multiply-adds before each unit; earlier layers belong to the first unit
   for (std::size_t u = 0; u < units; ++u) {
     const std::size_t end = u + 1 == units ? model.layers.size() : firsts[u + 1];
     until[u + 1] = until[u];
@@ -74,7 +74,7 @@ std::vector<std::size_t> balanced(const ModelShape& model, const std::vector<std
   return result;
 }
 
-/// Returns whether the blocks are one stack of transformer blocks that can be dealt out evenly.
+/// Returns whether the blocks are one stack of transformer blocks whose number is a multiple of the pieces.
 bool is_dealt_evenly(const ModelShape& model, const std::vector<std::size_t>& firsts, std::size_t pieces) {
   if (firsts.size() % pieces != 0) return false;
   const bool one_stack =
@@ -83,16 +83,16 @@ bool is_dealt_evenly(const ModelShape& model, const std::vector<std::size_t>& fi
          std::ranges::any_of(model.layers, [](const LayerShape& layer) { return layer.kind == LayerKind::attention; });
 }
 
-/// Returns the first layer of each piece, with as many blocks in each.
+/// Returns the first layer of each piece, with equally many blocks in each.
 std::vector<std::size_t> evenly(const std::vector<std::size_t>& firsts, std::size_t pieces) {
   std::vector<std::size_t> result(pieces, 0);
   for (std::size_t k = 1; k < pieces; ++k) result[k] = firsts[k * firsts.size() / pieces];
   return result;
 }
 
-/// Adds the layers before the blocks that begin at `firsts`, and the layers after the blocks, as units.
+/// Adds units for the layers before the first block and after the last block. `firsts`: first layers of the blocks.
 void add_ends(const ModelShape& model, std::vector<std::size_t>& firsts) {
-  std::size_t end = 0;  // end of the last block
+  std::size_t end = 0;  // end of the last repeated block
   for (const LayerRange& block : blocks_of(model)) {
     if (repeats(block)) end = block.end;
   }

@@ -11,8 +11,8 @@
 namespace dadsim::spec {
 namespace {
 
-/// Returns six significant digits, so that 0.1 … 0.3 in three steps has a 0.2 and not a 0.20000000000000001; all digits
-/// of whole numbers. The ends of a range stay as written.
+/// Returns six significant digits, so that three steps from 0.1 to 0.3 give 0.2 instead of 0.20000000000000001; all
+/// digits of whole numbers. The ends of a range stay as written.
 std::string number_text(const VariedPath& varied, double number) {
   if (varied.whole) return fmt::format("{:.0f}", std::round(number));
   if (number == varied.from || number == varied.to) return fmt::format("{}", number);
@@ -46,7 +46,7 @@ std::string VariedPath::at_quantile(double quantile) const {
     return put_into(form, values[std::min(index, values.size() - 1)]);
   }
   if (!whole || logarithmic) return put_into(form, number_text(*this, number_at(*this, quantile)));
-  // Every whole number, including both ends, has the same share of the range.
+  // All whole numbers, including both ends, have equal shares of the range.
   const double low = std::min(from, to);
   const double count = std::abs(to - from) + 1;
   return put_into(form, number_text(*this, std::min(low + std::floor(quantile * count), low + count - 1)));
@@ -63,7 +63,7 @@ std::int64_t count_points(const SweepSpec& sweep) {
   }
   std::int64_t points = 1;
   for (const SweepAxis& axis : sweep.axes) {
-    // Neither factor exceeds 100,001, so that the product fits.
+    // Both factors are at most 1,000,001, so that the product does not overflow.
     points = std::min(points * std::min(static_cast<std::int64_t>(axis.front().count()), kBeyond), kBeyond);
   }
   return points;

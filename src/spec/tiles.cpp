@@ -17,20 +17,19 @@ std::int64_t smallest_parts(const LayerShape& layer, double samples) {
   return std::max<std::int64_t>(1, std::llround(std::ceil(rows_of(layer, samples) / kRowsOfPart)));
 }
 
-/// Returns the number of parts as torch.chunk does: at most the number of rows.
+/// Returns the number of parts, limited by the number of rows as in torch.chunk.
 std::int64_t parts_of(const LayerShape& layer, std::int64_t parts, double samples) {
   return std::min<std::int64_t>(parts, std::llround(std::ceil(rows_of(layer, samples))));
 }
 
-/// Returns whether the layer opens a feed-forward network: such products keep the inputs of their activation in
+/// Returns whether the layer is a first product of a feed-forward network, which keeps the inputs of its activation in
 /// addition to its outputs.
 bool opens_feed_forward(const LayerShape& layer) {
   return layer.kind == LayerKind::dense && layer.experts == 1 && layer.split == TensorSplit::column &&
          layer.kept_beside_per_sample > 0 && !block_of(layer.name).empty();
 }
 
-/// Calls `tile` with each layer of feed-forward networks: their first products, and the last one. Returns whether there
-/// are any.
+/// Calls `tile` with the first products, and the last one, of each feed-forward network. Returns whether there are any.
 template <class Tile>
 bool for_feed_forward(ModelShape& model, const Tile& tile) {
   bool any = false;

@@ -5,18 +5,18 @@
 
 namespace dadsim::spec {
 
-/// Returns whether softmax of the layer's class scores is kept in fp32 (with_softmax()).
+/// Returns whether the layer keeps softmax of class scores in fp32 (with_softmax()).
 bool keeps_softmax(const LayerShape& layer);
-/// Returns whether the layer is a dense one of a feed-forward network whose rows pass in parts. The backward pass
-/// repeats the forward pass of each part.
+/// Returns whether the layer is a first dense layer of a feed-forward network that processes rows in parts. The
+/// backward pass repeats the forward pass of each part.
 bool is_tiled(const LayerShape& layer);
 
-/// Default rows per part of a loss in parts: torchtitan's, pytorch/torchtitan#4514. TRL takes 256, SkyRL 1,024,
+/// Default rows per part of a loss in parts: that of torchtitan (pytorch/torchtitan#4514). TRL uses 256, SkyRL 1,024,
 /// prime-rl 8,192.
 inline constexpr double kRowsOfPart = 2048;
 
-/// Divides the loss, and the dense layers of feed-forward networks in blocks (not experts), into parts of a micro-batch
-/// of `samples`, in the numbers of `how`, one after the other:
+/// Returns the network with its loss, and the dense layers of feed-forward networks in blocks (not experts), divided
+/// into parts of a micro-batch of `samples`. `how` gives the numbers of parts, which follow one another:
 /// - Loss: class scores and their gradients exist for one part at a time; each part is a product of its own
 ///   (torchtitan ChunkedLossWrapper; Liger, arXiv:2410.10989, section 3.2). `loss_parts` = 0: in parts of kRowsOfPart
 ///   rows if a device would have more than 2³¹ scores at once, which kernels with 32-bit indices cannot count, else
@@ -26,7 +26,7 @@ inline constexpr double kRowsOfPart = 2048;
 /// if there is nothing to divide.
 ModelShape with_tiles(ModelShape model, const ParallelismSpec& how, double samples);
 
-/// Does the same with parts of kRowsOfPart rows each: the least memory at a time.
+/// Returns the network divided in the same way, into parts of kRowsOfPart rows each: the least memory at a time.
 ModelShape with_smallest_tiles(ModelShape model, double samples);
 
 }  // namespace dadsim::spec

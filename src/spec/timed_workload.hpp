@@ -9,19 +9,20 @@
 namespace dadsim::spec {
 
 /// Returns the layers of a registry workload with the sizes of <timed-as>. Throws std::invalid_argument, with a message
-/// for the user, for sizes that make no network.
+/// for the user, if the sizes give no valid network.
 ModelShape shape_of_workload(const TimedAsSpec& asked);
-/// Checks the sizes of <timed-as>, the workload's attention, and its division among devices.
+/// Returns a fault in the sizes of <timed-as>, in the workload's attention, or in its division among devices; none if
+/// all are right.
 std::optional<Fault> fault_of_workload(const TimedAsSpec& asked);
 
-/// Checks that the network has the parts that its backward pass is to recompute.
+/// Returns a fault if the network lacks the parts that the backward pass should recompute.
 std::optional<Fault> fault_of_recomputation(const ModelShape& shape, const ParallelismSpec& how);
 
-/// Returns whether the workload has experts; false for sizes that make no network.
+/// Returns whether the workload has experts; false if the sizes give no valid network.
 bool has_experts(const TimedAsSpec& asked);
 
-/// Returns whether the workload has tables of which several rows are read and added at once (DLRM); false if the sizes
-/// make no network.
+/// Returns whether the workload has tables of which several rows are read and added (DLRM); false if the sizes give no
+/// valid network.
 bool has_pooled_tables(const TimedAsSpec& asked);
 
 }  // namespace dadsim::spec

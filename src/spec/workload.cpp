@@ -26,7 +26,7 @@ std::int64_t size_in(const ParameterSpec& size, const std::string& text) {
   return *value;
 }
 
-/// Throws if a size does not divide another size that it must divide.
+/// Throws if a size is not a divisor of another size as it must be.
 void check_divides(const std::vector<std::string>& asked, const Sizes& sizes) {
   using Pair = std::pair<const char*, const char*>;
   for (const auto& [parts, whole] : {Pair{"heads", "hidden"}, Pair{"kv-heads", "heads"}, Pair{"patch", "image"}}) {
@@ -39,7 +39,7 @@ void check_divides(const std::vector<std::string>& asked, const Sizes& sizes) {
   }
 }
 
-/// Throws for numbers of experts that make no network.
+/// Throws for invalid numbers of experts.
 void check_experts(const Sizes& sizes) {
   if (!sizes.contains("experts") || sizes.at("experts") == 0) return;
   if (sizes.at("experts-per-token") > sizes.at("experts"))
@@ -59,7 +59,7 @@ Sizes sizes_in(const FactTable::Row& row) {
   return sizes;
 }
 
-/// Replaces the names of sizes in braces by their values.
+/// Returns the text of a column with values in place of the names in braces: those of sizes, and the title.
 std::string filled_in(const FactTable::Row& row, std::string_view column, const Sizes& sizes) {
   std::string text = row.text(column);
   const auto fill = [&](const std::string& name, const std::string& value) {
@@ -134,7 +134,7 @@ const std::vector<ParameterSpec>& workload_sizes() {
       or_none("head-size", 100'000, "numbers of a head; 0: hidden ÷ heads"),
       number("feed-forward", 10'000'000, "width of the MLP between its layers"),
       number("vocabulary", 100'000'000, "entries of the table of words"),
-      // Samples consist of real tokens only: shorter texts are packed, and nothing is padded.
+      // Samples consist of real tokens only, because shorter texts are packed without padding.
       number("sequence", 10'000'000, "tokens of a sample, none of them padding"),
       or_none("mean-length", 10'000'000,
               "mean tokens of a sample without padding, if samples differ; 0: each has `sequence` tokens"),

@@ -11,7 +11,7 @@
 
 namespace dadsim::spec {
 
-/// A parameter that counts something: at least 1.
+/// A parameter that is a count: at least 1.
 inline ParameterSpec count_parameter(std::string name, std::string default_value, std::string description) {
   return integer_parameter(std::move(name), 1, 65536, std::move(default_value), std::move(description));
 }
@@ -22,15 +22,15 @@ inline std::int64_t count_of(const ParameterValues& values, const std::string& n
 
 /// Parameters of a transformer block.
 struct TransformerBlock {
-  std::int64_t width = 0;   ///< channels of every position
+  std::int64_t width = 0;   ///< channels of each position
   std::int64_t heads = 1;   ///< heads of the attention
-  std::int64_t hidden = 0;  ///< units between the two dense layers
+  std::int64_t hidden = 0;  ///< width between the two dense layers
   bool causal = false;
-  double dropout = 0;  ///< rate on a branch's output; 0: none
+  double dropout = 0;  ///< dropout rate on a branch's output; 0: none
 };
 
-/// Appends x + attention(norm(x)) and x + dense(gelu(dense(norm(x)))). Norms before the branches train without a
-/// warm-up (Xiong et al., ICML 2020, arXiv:2002.04745).
+/// Appends a pre-norm block: x + attention(norm(x)), then x + dense(gelu(dense(norm(x)))). Pre-norm blocks train
+/// without a warm-up (Xiong et al., ICML 2020, arXiv:2002.04745).
 void append_block(const TransformerBlock& block, std::vector<LayerSpec>& layers);
 
 Preset lenet_preset();

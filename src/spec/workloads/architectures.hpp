@@ -5,7 +5,7 @@
 #include "spec/workload.hpp"
 
 // Builders of network shapes from sizes, each in the file with its name. `title` becomes the model's name. All throw
-// std::invalid_argument, with a message for the user, for sizes that make no network.
+// std::invalid_argument, with a message for the user, if the sizes give no valid network.
 
 namespace dadsim::spec {
 
@@ -15,22 +15,23 @@ inline std::int64_t size_or(const Sizes& sizes, const std::string& name, std::in
   return found == sizes.end() ? otherwise : found->second;
 }
 
-/// Returns a ResNet with `stage1` … `stage4` residual blocks per stage, of two 3×3 or, with `bottleneck`, of 1×1, 3×3,
-/// 1×1 (He et al., table 1; the stride is in the 3×3). `pooled`: starts with a 7×7 with a stride of two and a pooling,
-/// for images of `image` pixels a side; otherwise, for small images, with a 3×3 without either.
+/// Returns a ResNet with `stage1` … `stage4` residual blocks per stage: of two 3×3 convolutions or, with `bottleneck`,
+/// of 1×1, 3×3, 1×1 (He et al., table 1; the stride is in the 3×3). `pooled`: begins with a 7×7 convolution of stride
+/// two and a pooling, for images of `image` pixels a side; otherwise, for small images, with a 3×3 of stride one
+/// without pooling.
 ModelShape resnet_shape(const std::string& title, const Sizes& sizes);
-/// Returns a VGG with `stage1` … `stage5` convolutions of 3×3 per stage, and a pooling after each stage (Simonyan,
+/// Returns a VGG with `stage1` … `stage5` 3×3 convolutions per stage, and a pooling after each stage (Simonyan,
 /// Zisserman, table 1).
 ModelShape vgg_shape(const std::string& title, const Sizes& sizes);
 /// Returns a ViT without dropout, as in the implementations with published throughput. `feed-forward`: 4 × hidden if
 /// omitted; `gated`: an MLP with a gate; `layer-scale`: a number per feature after each half of a block, and a token
 /// for masked patches (Oquab et al., DINOv2, arXiv:2304.07193); without `classes` there is no classifier.
 ModelShape vit_shape(const std::string& title, const Sizes& sizes);
-/// Returns BERT in pre-training (appendix A.2), with both heads; with `masked` 0 with no head, or a pooler if `pooler`
-/// is set. `relative`: relative positions, rows of a table that all blocks share (He et al., DeBERTa,
+/// Returns BERT in pre-training (appendix A.2), with both heads. With `masked` 0 it has no head, but a pooler if
+/// `pooler` is set. `relative`: relative positions, rows of a table that all blocks share (He et al., DeBERTa,
 /// arXiv:2006.03654); `positions`: longest sequence of the position table, which grows for longer ones.
 ModelShape bert_shape(const std::string& title, const Sizes& sizes);
-/// Returns the layers of GPT-2. `positions` as in BERT; `dropout` (0 or 1) follows the scores of attention and both
+/// Returns the layers of GPT-2. `positions` as in BERT. `dropout` (0 or 1) follows the scores of attention and both
 /// halves of a block.
 ModelShape gpt_shape(const std::string& title, const Sizes& sizes);
 /// Returns a causal transformer like LLaMA: root-mean-square norms before each half of a block, no biases, queries,
@@ -55,9 +56,9 @@ ModelShape decoder_shape(const std::string& title, const Sizes& sizes);
 /// `mlp`, `norm` as in a decoder; `biases` 1: for all matrices except keys.
 ModelShape encoder_decoder_shape(const std::string& title, const Sizes& sizes);
 /// Returns blocks of one kind each, each after one norm: `mamba-layers` of Mamba-2 (Dao, Gu, ICML 2024,
-/// arXiv:2405.21060), `mlp-layers` (or experts, as in a decoder) and `attention-layers`, distributed evenly. Mamba:
-/// `mamba-heads` of `mamba-head-size`, `groups` of `state` numbers, a convolution over `kernel` positions, chunks of
-/// `chunk` positions. No biases, an MLP without a gate, a decoder of its own.
+/// arXiv:2405.21060), `mlp-layers` (or experts, as in a decoder) and `attention-layers`, distributed evenly. Mamba has
+/// `mamba-heads` of `mamba-head-size`, `groups` of `state` numbers, a convolution over `kernel` positions, and chunks
+/// of `chunk` positions. No biases, an MLP without a gate, an untied decoder.
 ModelShape hybrid_shape(const std::string& title, const Sizes& sizes);
 /// Returns two towers (Radford et al., CLIP, ICML 2021, arXiv:2103.00020): a ViT over an image, with a norm before its
 /// first block, and a causal transformer of `text-layers`, `text-hidden` and `text-heads` over `sequence` words, each
@@ -65,8 +66,8 @@ ModelShape hybrid_shape(const std::string& title, const Sizes& sizes);
 /// counted.
 ModelShape clip_shape(const std::string& title, const Sizes& sizes);
 /// Returns the encoder of wav2vec 2.0 (Baevski et al., NeurIPS 2020, arXiv:2006.11477) and HuBERT over `sequence`
-/// frames of 20 ms: seven convolutions over sound of 16 kHz, a convolution for positions, blocks.
-/// `normed-convolutions`: each has a norm and a bias. Without quantiser and heads.
+/// frames of 20 ms: seven convolutions over sound of 16 kHz, a convolution for positions, and blocks.
+/// `normed-convolutions`: each convolution has a norm and a bias. Without quantiser and heads.
 ModelShape wav2vec2_shape(const std::string& title, const Sizes& sizes);
 /// Returns a Conformer (Gulati et al., Interspeech 2020, arXiv:2005.08100) over `sequence` frames of 40 ms, with an
 /// output for each of `vocabulary` pieces and the blank (CTC); `kernel`: positions of the depthwise convolution.
@@ -80,14 +81,14 @@ ModelShape unet_shape(const std::string& title, const Sizes& sizes);
 /// which image and text have separate matrices and attend together, `single-layers` in which they are one sequence;
 /// `guidance`: an input for guidance strength; `summary`: numbers that summarise the text.
 ModelShape flux_shape(const std::string& title, const Sizes& sizes);
-/// Returns DLRM (Naumov et al., arXiv:1906.00091) with low-rank crossed features (Wang et al., DCN V2, WWW 2021,
-/// arXiv:2008.13535): `tables` with `entries` in all, of which a sample looks up `lookups`, `layers` crosses of `rank`.
+/// Returns DLRM (Naumov et al., arXiv:1906.00091) with low-rank feature crosses (Wang et al., DCN V2, WWW 2021,
+/// arXiv:2008.13535): `tables` with `entries` in total, `lookups` per sample, and `layers` crosses of `rank`.
 ModelShape dlrm_shape(const std::string& title, const Sizes& sizes);
-/// Returns EfficientNet (Tan, Le, ICML 2019, arXiv:1905.11946): B0 with `width-tenths` ÷ 10 of the channels and
-/// `depth-tenths` ÷ 10 of the blocks.
+/// Returns EfficientNet (Tan, Le, ICML 2019, arXiv:1905.11946): B0 with channels × `width-tenths` ÷ 10, and blocks ×
+/// `depth-tenths` ÷ 10.
 ModelShape efficientnet_shape(const std::string& title, const Sizes& sizes);
-/// Returns a word language model as in PyTorch's examples: an embedding, LSTM layers, and a decoder, which shares the
-/// embedding's matrix if `tied` (0 or 1).
+/// Returns a word language model as in PyTorch's examples: an embedding, LSTM layers, and a decoder. With `tied` (0 or
+/// 1), the decoder uses the embedding's matrix.
 ModelShape lstm_shape(const std::string& title, const Sizes& sizes);
 
 }  // namespace dadsim::spec

@@ -11,9 +11,9 @@ namespace dadsim::spec {
 
 namespace {
 
-/// Returns attention over sequences with unpadded positions: `mean` long, at most `longest`, uniform up to that. The
-/// mean of squares is mean² + (longest − mean)² ÷ 3, limited to 2 mean², its value for exponentially distributed
-/// lengths.
+/// Returns attention over sequences without padding: `mean` positions, at most `longest`, uniform up to `longest`. The
+/// mean of squares is mean² + (longest − mean)² ÷ 3, limited to 2 mean², which is the value for exponentially
+/// distributed lengths.
 LayerShape unpadded(LayerShape attention, double mean, double longest) {
   const double spread = std::min((longest - mean) * (longest - mean) / 3, mean * mean) / (mean * mean);
   attention.forward_macs_per_sample *= 1 + spread;
@@ -56,12 +56,12 @@ ModelShape bert_shape(const std::string& title, const Sizes& sizes) {
     layers.push_back(with_dropout(by_rows(token_dense_shape(block + "projection", tokens, width, width))));
     layers.push_back(normalisation_shape(block + "norm1", tokens, width));
     layers.push_back(with_gelu(by_columns(token_dense_shape(block + "mlp1", tokens, width, 4 * width))));
-    layers.back().delta_follows = true;  // only GELU lies between them
+    layers.back().delta_follows = true;  // only GELU is between them
     layers.push_back(with_dropout(by_rows(token_dense_shape(block + "mlp2", tokens, 4 * width, width))));
     layers.push_back(normalisation_shape(block + "norm2", tokens, width));
   }
   if (predictions > 0 || size_or(sizes, "pooler", 0) != 0)
-    layers.push_back(dense_shape("pooler", width, width, true));  // on the first token alone
+    layers.push_back(dense_shape("pooler", width, width, true));  // for the first token only
   if (predictions == 0) return model;
   layers.push_back(with_gelu(token_dense_shape("masked_words.dense", predictions, width, width)));
   layers.push_back(normalisation_shape("masked_words.norm", predictions, width));

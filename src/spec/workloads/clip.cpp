@@ -11,7 +11,7 @@ ModelShape clip_shape(const std::string& title, const Sizes& sizes) {
   ModelShape model{title, {}};
   auto& layers = model.layers;
   const std::int64_t patch = sizes.at("patch");
-  const std::int64_t grid = sizes.at("image") / patch;  // patches along a side
+  const std::int64_t grid = sizes.at("image") / patch;  // patches per side
   const std::int64_t tokens = grid * grid + 1;          // patches and the class token
   const std::int64_t width = sizes.at("hidden");
   const std::int64_t joint = sizes.at("joint");
@@ -19,7 +19,7 @@ ModelShape clip_shape(const std::string& title, const Sizes& sizes) {
     for (std::int64_t i = 1; i <= blocks; ++i)
       add_transformer_block(layers, fmt::format("{}.block{}.", tower, i), form);
     layers.push_back(normalisation_shape(tower + ".norm", form.tokens, form.width));
-    layers.push_back(dense_shape(tower + ".joint", form.width, joint, false));  // applied to one token
+    layers.push_back(dense_shape(tower + ".joint", form.width, joint, false));  // for one token only
   };
   layers.push_back(added(vectors_shape("temperature", 1, 1, 1)));
   layers.push_back(convolution_shape(

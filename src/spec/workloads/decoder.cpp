@@ -11,7 +11,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// Builds a decoder block by block. Sizes missing in workloads.csv have the values given here.
+/// Builds a decoder block by block. Sizes that workloads.csv omits have the defaults given here.
 class DecoderShape {
  public:
   DecoderShape(const std::string& title, const Sizes& sizes)
@@ -70,7 +70,7 @@ class DecoderShape {
   }
 
   void add_norm(const std::string& name) {
-    constexpr std::array<std::int64_t, 3> kWeights{1, 2, 0};  // root mean square, layer norm, without weights
+    constexpr std::array<std::int64_t, 3> kWeights{1, 2, 0};  // per feature: root mean square, layer norm, without
     LayerShape norm = normalisation_shape(name, tokens_, width_);
     norm.parameters = kWeights.at(static_cast<std::size_t>(size("norm", 0))) * width_;
     add(std::move(norm));
@@ -105,7 +105,7 @@ class DecoderShape {
     add(by_rows(dense(block + "projection", heads_ * head_, width_, has_biases())));
   }
 
-  /// Returns the mean number of positions seen with a window or chunk; 0: all previous ones.
+  /// Returns the mean number of positions seen with a window or chunks; 0: all previous ones.
   double keys_seen() const {
     const auto tokens = static_cast<double>(tokens_);
     if (const auto window = static_cast<double>(size("window", 0)); window > 0 && window < tokens)
@@ -114,10 +114,10 @@ class DecoderShape {
     return 0;
   }
 
-  /// Adds multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1). Keys and values come from one
-  /// latent vector of `latent` numbers and `rope-size` more that all heads share; queries from one of `query-latent`,
-  /// or from the token if it is 0. A head has `head-size` numbers in addition to `rope-size`, and values of
-  /// `value-size`.
+  /// Adds multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1). Keys and values come from a latent
+  /// vector of `latent` numbers, and `rope-size` more that all heads share. Queries come from a latent vector of
+  /// `query-latent` numbers, or from the token if that is 0. A head has `head-size` numbers in addition to `rope-size`,
+  /// and values of `value-size`.
   void add_latent_attention(const std::string& block) {
     const std::int64_t latent = sizes_.at("latent");
     const std::int64_t rope = sizes_.at("rope-size");
@@ -139,17 +139,17 @@ class DecoderShape {
     add(by_rows(dense(block + "projection", heads_ * value, width_, false)));
   }
 
-  /// Adds an MLP. Gated is SwiGLU (Shazeer, 2020, arXiv:2002.05202): down(silu(gate(x)) ⊙ up(x)); the outputs of gate,
-  /// up, silu and the product are kept.
+  /// Adds an MLP. The gated form is SwiGLU (Shazeer, 2020, arXiv:2002.05202): down(silu(gate(x)) ⊙ up(x)). The outputs
+  /// of gate, up, silu and the product are kept.
   void add_mlp(const std::string& block, const std::string& part, std::int64_t between) {
     const bool bias = has_biases();
     if (is_gated()) add(with_gelu(by_columns(dense(block + part + "gate", width_, between, bias))));
     add(with_gelu(by_columns(dense(block + part + "up", width_, between, bias))));
-    if (!is_gated()) model_.layers.back().delta_follows = true;  // only the activation lies between them
+    if (!is_gated()) model_.layers.back().delta_follows = true;  // only the activation is between them
     add(by_rows(dense(block + part + "down", between, width_, bias)));
   }
 
-  /// Adds a router, `experts` MLPs of which each token uses `experts-per-token`, and a shared one for all tokens.
+  /// Adds a router, `experts` MLPs of which each token uses `experts-per-token`, and a shared MLP for all tokens.
   void add_experts(const std::string& block) {
     const std::int64_t between = sizes_.at("expert-feed-forward");
     const Experts experts{sizes_.at("experts"), sizes_.at("experts-per-token"), has_biases()};

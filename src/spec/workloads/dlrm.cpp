@@ -15,7 +15,7 @@ ModelShape dlrm_shape(const std::string& title, const Sizes& sizes) {
   const std::int64_t rank = sizes.at("rank");
   LayerShape table = embedding_shape("tables", sizes.at("lookups"), sizes.at("entries"), width);
   table.kept_beside_per_sample =
-      static_cast<double>((tables - sizes.at("lookups")) * width);  // rows of a table are added
+      static_cast<double>((tables - sizes.at("lookups")) * width);  // rows of each table are summed
   model.layers.push_back(table);
   const auto add_mlp = [&](const std::string& name, std::initializer_list<std::int64_t> widths) {
     std::int64_t in = 0;

@@ -10,7 +10,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// A stage of EfficientNet-B0 (Tan, Le, table 1), from which the others are scaled: inverted bottlenecks.
+/// A stage of EfficientNet-B0 (Tan, Le, table 1): inverted bottlenecks. Other sizes are scaled from B0.
 struct EfficientNetStage {
   std::int64_t expansion, kernel, stride, in, out, blocks;
 };
@@ -18,13 +18,13 @@ constexpr EfficientNetStage kStages[] = {{1, 3, 1, 32, 16, 1},  {6, 3, 2, 16, 24
                                          {6, 3, 2, 40, 80, 3},  {6, 5, 1, 80, 112, 3}, {6, 5, 2, 112, 192, 4},
                                          {6, 3, 1, 192, 320, 1}};
 
-/// Rounds to a multiple of eight that is at least nine tenths of `channels`.
+/// Returns `channels` rounded to a multiple of eight, at least eight and at least nine tenths of `channels`.
 std::int64_t rounded(double channels) {
   const std::int64_t near = std::max<std::int64_t>(8, static_cast<std::int64_t>(channels + 4) / 8 * 8);
   return static_cast<double>(near) < 0.9 * channels ? near + 8 : near;
 }
 
-/// Returns a depthwise convolution: each channel sees only itself, so that there is no matrix product.
+/// Returns a depthwise convolution, without a matrix product because each channel sees only itself.
 LayerShape depthwise(const std::string& name, std::int64_t channels, std::int64_t kernel, std::int64_t size) {
   LayerShape shape = vectors_shape(name, size * size, 1, channels);
   shape.parameters = channels * kernel * kernel;

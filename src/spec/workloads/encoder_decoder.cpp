@@ -10,7 +10,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// Builds two stacks, block by block.
+/// Builds the encoder and the decoder, block by block.
 class EncoderDecoder {
  public:
   EncoderDecoder(const std::string& title, const Sizes& sizes)
@@ -68,7 +68,7 @@ class EncoderDecoder {
     if (buckets > 0) add(added(vectors_shape(name, tokens, buckets, heads_)));
   }
 
-  /// Adds attention of `tokens` positions to the `seen` positions of the same stack or of the other.
+  /// Adds attention of `tokens` positions to `seen` positions of the same stack or of the other one.
   void add_attention(const std::string& name, std::int64_t tokens, std::int64_t seen, bool causal) {
     const bool biases = has_biases();
     add(by_columns(token_dense_shape(name + "query", tokens, width_, inside_, biases), heads_));

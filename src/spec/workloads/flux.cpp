@@ -9,7 +9,7 @@ namespace dadsim::spec {
 
 ModelShape flux_shape(const std::string& title, const Sizes& sizes) {
   constexpr std::int64_t kChannels = 64;  // numbers per patch of 2 × 2 latents, each of 8 × 8 pixels
-  constexpr std::int64_t kPatch = 16;     // pixels along a side
+  constexpr std::int64_t kPatch = 16;     // pixels per side of a patch
   constexpr std::int64_t kFrequencies = 256;
   ModelShape model{title, {}};
   auto& layers = model.layers;
@@ -31,7 +31,7 @@ ModelShape flux_shape(const std::string& title, const Sizes& sizes) {
   };
   const auto add_norms_of_heads = [&](const std::string& name, std::int64_t tokens) {
     LayerShape norms = rms_normalisation_shape(name, tokens, 2 * width);
-    norms.parameters = 2 * head;  // scales for queries and for keys, shared by all heads
+    norms.parameters = 2 * head;  // scales of queries and keys, common to all heads
     add(norms);
   };
   dense("image", image, kChannels, width);

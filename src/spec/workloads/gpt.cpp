@@ -29,7 +29,7 @@ ModelShape gpt_shape(const std::string& title, const Sizes& sizes) {
     layers.push_back(dropped(by_rows(token_dense_shape(block + "projection", tokens, width, width))));
     layers.push_back(normalisation_shape(block + "norm2", tokens, width));
     layers.push_back(with_gelu(by_columns(token_dense_shape(block + "mlp1", tokens, width, 4 * width))));
-    layers.back().delta_follows = true;  // only GELU lies between them
+    layers.back().delta_follows = true;  // only GELU is between them
     layers.push_back(dropped(by_rows(token_dense_shape(block + "mlp2", tokens, 4 * width, width))));
   }
   layers.push_back(normalisation_shape("norm", tokens, width));

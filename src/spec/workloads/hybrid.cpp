@@ -9,7 +9,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// Builds blocks of Mamba-2, attention or an MLP each.
+/// Builds blocks that are each Mamba-2, attention or an MLP.
 class Hybrid {
  public:
   Hybrid(const std::string& title, const Sizes& sizes)
@@ -29,7 +29,7 @@ class Hybrid {
     for (std::int64_t i = 1; i <= all; ++i) {
       const std::string block = fmt::format("block{}.", i);
       add(rms_normalisation_shape(block + "norm", tokens_, width_));
-      // The kind furthest below its even share comes next; attention in the middle of its stretch.
+      // The kind furthest below its even share comes next; attention is in the middle of its stretch.
       if (of_attention * all < i * attentions - all / 2) {
         ++of_attention;
         add_attention(block);
@@ -52,7 +52,7 @@ class Hybrid {
     return token_dense_shape(name, tokens_, in, out, false);
   }
 
-  /// Adds a Mamba-2 block (section 6 of its paper): attention inside a chunk, states between chunks.
+  /// Adds a Mamba-2 block (section 6 of the paper): attention inside a chunk, states between chunks.
   void add_mamba(const std::string& block) {
     const std::int64_t heads = sizes_.at("mamba-heads");
     const std::int64_t head = sizes_.at("mamba-head-size");
@@ -64,7 +64,7 @@ class Hybrid {
     LayerShape convolution = vectors_shape(block + "mamba.convolution", tokens_, kernel + 1, inner + 2 * states);
     convolution.outputs_per_sample = static_cast<double>(tokens_ * (inner + 2 * states));
     add(std::move(convolution));
-    LayerShape scan = vectors_shape(block + "mamba.scan", tokens_, 3, heads);  // decay, step and skip of each head
+    LayerShape scan = vectors_shape(block + "mamba.scan", tokens_, 3, heads);  // decay, step size and skip of each head
     scan.kind = LayerKind::attention;
     scan.split = TensorSplit::heads;
     scan.heads = heads;
@@ -99,7 +99,7 @@ class Hybrid {
     }
     if (const std::int64_t between = sizes_.at("feed-forward"); between > 0) {
       add(with_gelu(by_columns(dense(block + "up", width_, between))));
-      model_.layers.back().delta_follows = true;  // only the activation lies between them
+      model_.layers.back().delta_follows = true;  // only the activation is between them
       add(by_rows(dense(block + "down", between, width_)));
     }
   }

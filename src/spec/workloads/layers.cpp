@@ -5,7 +5,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// Turns a dense layer applied once per sample into one applied to `rows` rows per sample.
+/// Returns a dense layer applied to `rows` rows per sample, from the same layer applied to one.
 LayerShape repeated(LayerShape shape, std::int64_t rows) {
   shape.rows_per_sample = rows;
   shape.forward_macs_per_sample *= static_cast<double>(rows);
@@ -146,7 +146,7 @@ void add_transformer_block(std::vector<LayerShape>& layers, const std::string& b
   layers.push_back(by_rows(token_dense_shape(block + "projection", tokens, width, width)));
   layers.push_back(normalisation_shape(block + "norm2", tokens, width));
   layers.push_back(with_gelu(by_columns(token_dense_shape(block + "mlp1", tokens, width, form.between))));
-  layers.back().delta_follows = true;  // only GELU lies between them
+  layers.back().delta_follows = true;  // only GELU is between them
   layers.push_back(by_rows(token_dense_shape(block + "mlp2", tokens, form.between, width)));
 }
 

@@ -17,8 +17,7 @@ ModelShape lstm_shape(const std::string& title, const Sizes& sizes) {
   layers.push_back(embedding_shape("words", tokens, vocabulary, width));
   for (std::int64_t i = 1; i <= sizes.at("layers"); ++i) {
     const std::string name = fmt::format("lstm{}.", i);
-    // Input, forget and output gate and the candidate share one matrix each for inputs and states; both have biases, as
-    // in cuDNN.
+    // The gates and the candidate share one matrix for inputs and one for states. Both have biases, as in cuDNN.
     layers.push_back(token_dense_shape(name + "input", tokens, width, 4 * width));
     layers.push_back(token_dense_shape(name + "hidden", tokens, width, 4 * width));
     layers.back().sequential = tokens;

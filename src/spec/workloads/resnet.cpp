@@ -10,7 +10,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// Adds layers in the order of the forward pass; `size` is the width and height of the image at that point.
+/// Adds layers in the order of the forward pass; `size` is the current width and height of the image.
 class ResNet {
  public:
   ResNet(std::string name, std::int64_t pixels) : size(pixels) { model.name = std::move(name); }
@@ -22,13 +22,13 @@ class ResNet {
     model.layers.push_back(normalisation_shape(name + ".bn", size * size, filters));
   }
 
-  /// Adds the shortcut's convolution; its norm's output is added to the block's output at once.
+  /// Adds the shortcut's convolution. The output of its norm is added to the block's output at once.
   void shortcut(const std::string& name, std::int64_t filters) {
     convolve(name + ".shortcut", channels, filters, 1);
     model.layers.back() = added(std::move(model.layers.back()));
   }
 
-  /// Adds two 3×3, the first with the stride; if the shape changes, a 1×1 on the shortcut follows.
+  /// Adds two 3×3 convolutions, the first with the stride. If the channels change, adds a 1×1 on the shortcut.
   void basic(const std::string& name, std::int64_t filters, std::int64_t stride) {
     size /= stride;
     convolve(name + ".conv1", channels, filters, 3, stride);
@@ -37,8 +37,8 @@ class ResNet {
     channels = filters;
   }
 
-  /// Adds a 1×1 that narrows to `narrow`, a 3×3 with the stride, and a 1×1 that widens to four times that; the shortcut
-  /// as above.
+  /// Adds a 1×1 that narrows to `narrow`, a 3×3 with the stride, and a 1×1 that widens to four times `narrow`. If
+  /// the channels change, adds a 1×1 on the shortcut.
   void bottleneck(const std::string& name, std::int64_t narrow, std::int64_t stride) {
     const std::int64_t wide = 4 * narrow;
     convolve(name + ".conv1", channels, narrow, 1);

@@ -1,4 +1,4 @@
-// Encoders of speech: wav2vec 2.0 and Conformer.
+// Speech encoders: wav2vec 2.0 and Conformer.
 #include <fmt/format.h>
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// Returns a convolution along time: `taps` positions of `channels`, a row for each of `positions`.
+/// Returns a convolution along time with `taps` taps over `channels`, and a row for each of `positions`.
 LayerShape temporal_convolution(const std::string& name, std::int64_t positions, std::int64_t channels,
                                 std::int64_t taps, std::int64_t filters, bool bias, std::int64_t stride) {
   LayerShape shape = token_dense_shape(name, positions, channels * taps, filters, bias);
@@ -19,7 +19,8 @@ LayerShape temporal_convolution(const std::string& name, std::int64_t positions,
   return shape;
 }
 
-/// Returns a convolution in which each channel, or group, sees only itself: products too small for tensor cores.
+/// Returns a convolution in which each channel, or group, sees only itself. Such products are too small for tensor
+/// cores.
 LayerShape grouped_convolution(const std::string& name, std::int64_t positions, std::int64_t channels,
                                std::int64_t group, std::int64_t taps, std::int64_t beside) {
   LayerShape shape = vectors_shape(name, positions, 1, channels);
@@ -41,7 +42,7 @@ ModelShape wav2vec2_shape(const std::string& title, const Sizes& sizes) {
   auto& layers = model.layers;
   const std::int64_t tokens = sizes.at("sequence");
   const std::int64_t width = sizes.at("hidden");
-  // Each convolution has a norm and a bias; otherwise only the first has a norm.
+  // Either each convolution has a norm and a bias, or only the first has a norm.
   const bool normed = sizes.at("normed-convolutions") != 0;
   std::int64_t positions = tokens;
   for (std::size_t i = 1; i < kStrides.size(); ++i) positions *= kStrides[i];
@@ -55,7 +56,7 @@ ModelShape wav2vec2_shape(const std::string& title, const Sizes& sizes) {
   layers.push_back(normalisation_shape("features.norm", tokens, kChannels));
   layers.push_back(token_dense_shape("features", tokens, kChannels, width));
   layers.push_back(added(vectors_shape("mask", 1, 1, width)));
-  // Weight normalisation has a length for each tap.
+  // Weight normalisation has a norm per tap.
   layers.push_back(added(
       grouped_convolution("positions", tokens, width, width / kPositionGroups, kPositionTaps, width + kPositionTaps)));
   layers.push_back(normalisation_shape("norm", tokens, width));
@@ -82,13 +83,13 @@ ModelShape conformer_shape(const std::string& title, const Sizes& sizes) {
     const auto add_half = [&](const std::string& half) {
       add(normalisation_shape(block + half + ".norm", tokens, width));
       add(with_gelu(by_columns(token_dense_shape(block + half + ".mlp1", tokens, width, between))));
-      layers.back().delta_follows = true;  // only Swish lies between them
+      layers.back().delta_follows = true;  // only Swish is between them
       add(by_rows(token_dense_shape(block + half + ".mlp2", tokens, between, width)));
     };
     add_half("first");
     add(normalisation_shape(block + "attention.norm", tokens, width));
     add(by_columns(token_dense_shape(block + "qkv", tokens, width, 3 * width), sizes.at("heads")));
-    // Scores depend on contents and on relative positions, which have a matrix and two vectors.
+    // Scores depend on contents and on relative positions; the latter need a matrix and two vectors.
     add(by_columns(token_dense_shape(block + "relative", 2 * tokens - 1, width, width, false), sizes.at("heads")));
     add(added(vectors_shape(block + "relative_biases", tokens, 2, width)));
     add(attention_shape(block + "attention", tokens, width, sizes.at("heads")));

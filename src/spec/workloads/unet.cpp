@@ -10,7 +10,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// Builds a U-Net whose blocks are residual convolutions, conditioned on time, and transformers that attend to a text.
+/// Builds a U-Net of residual convolutions, conditioned on time, and transformers that attend to a text.
 class UNet {
  public:
   UNet(const std::string& title, const Sizes& sizes)
@@ -58,8 +58,8 @@ class UNet {
 
  private:
   static constexpr std::int64_t kLatents = 4;       ///< channels of the latents
-  static constexpr std::int64_t kLatentStride = 8;  ///< image pixels along a side of a latent pixel
-  static constexpr int kPerLevel = 2;               ///< blocks per level; one more on the way up
+  static constexpr std::int64_t kLatentStride = 8;  ///< image pixels per side of a latent pixel
+  static constexpr int kPerLevel = 2;               ///< blocks per level on the way down; one more on the way up
 
   void add(LayerShape layer) { model_.layers.push_back(std::move(layer)); }
   std::int64_t pixels() const { return side_ * side_; }
@@ -122,7 +122,7 @@ class UNet {
       add(to_text);
       dense(layer + "text.projection", width, width, true);
       add(normalisation_shape(layer + "norm3", pixels(), width));
-      dense(layer + "mlp1", width, 8 * width, true);  // one half gates the other
+      dense(layer + "mlp1", width, 8 * width, true);  // one half is the gate of the other
       dense(layer + "mlp2", 4 * width, width, true);
     }
     dense(block + "transformer.out", width, width, true);
@@ -132,7 +132,7 @@ class UNet {
   const Sizes& sizes_;
   std::int64_t first_;
   std::int64_t embedding_;  ///< width of the time embedding
-  std::int64_t side_;       ///< side of the image at this point
+  std::int64_t side_;       ///< current side of the image
   std::int64_t channels_;
   int blocks_ = 0;
 };
