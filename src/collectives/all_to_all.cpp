@@ -1,6 +1,6 @@
 // All-to-all. Direct: all N − 1 messages of a rank at once. Pairwise (Thakur, Rabenseifner, Gropp 2005, section 3.2):
-// one partner per round, N − 1 rounds; rank r exchanges with r ⊕ k where N is a power of two, else sends to r + k and
-// receives from r − k.
+// one partner per round, N − 1 rounds. If N is a power of two, rank r exchanges with r ⊕ k; otherwise it sends to r + k
+// and receives from r − k.
 
 #include "collectives/layouts.hpp"
 
@@ -12,7 +12,8 @@ class AllToAll : public BlockRounds {
  public:
   std::int64_t blocks() const final { return std::int64_t{ranks()} * ranks(); }
   double run_bytes(std::int64_t first, std::int64_t blocks) const final {
-    return sizes().run(first / ranks(), 1) * static_cast<double>(blocks);  // runs stay within one sender here
+    // Runs never cross senders here.
+    return sizes().run(first / ranks(), 1) * static_cast<double>(blocks);
   }
 
  protected:
@@ -42,7 +43,7 @@ class DirectAllToAll final : public AllToAll {
     }
   }
 
-  /// Returns the most bytes that a rank receives: at most the bytes sent by the rank with the largest blocks.
+  /// Returns the bytes that the rank with the largest blocks sends; no rank receives more.
   double busiest_bytes(std::int64_t) const override { return sizes().largest() * (ranks() - 1); }
 };
 

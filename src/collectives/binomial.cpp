@@ -1,5 +1,5 @@
-// Binomial tree, as MPICH lays it out (Thakur, Rabenseifner, Gropp 2005): ranks are counted from the root on; place v >
-// 0 has its parent where its lowest set bit is cleared, and its subtree is the places from v to v + that bit − 1.
+// Binomial tree, as MPICH lays it out (Thakur, Rabenseifner, Gropp 2005). Places are ranks counted from the root. The
+// parent of place v > 0 is v without its lowest set bit, and the subtree of v is the places from v to v + that bit − 1.
 #include <algorithm>
 
 #include "collectives/layouts.hpp"
@@ -28,8 +28,8 @@ class Binomial final : public BlockRounds {
  private:
   bool is_up(std::int64_t round) const { return way_ == Way::up || (way_ == Way::up_and_down && round < levels_); }
 
-  /// Appends the message on the edge to `rank`'s parent (`at_child`) or to its child, if the edge is used in `round`.
-  /// On the way up, edges of length 1 come first; on the way down, edges of half the ranks come first.
+  /// Appends the message on the edge from `rank` to its parent (`at_child`) or to its child, if `round` uses the edge.
+  /// Upwards, edges of length 1 come first; downwards, the longest edges come first.
   void add(Rank rank, bool at_child, std::int64_t round, std::vector<BlockParcel>& out) const {
     const bool up = is_up(round);
     const std::int64_t level = up ? round : (way_ == Way::up_and_down ? 2 * levels_ : levels_) - 1 - round;

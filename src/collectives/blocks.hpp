@@ -12,12 +12,12 @@ namespace dadsim::collectives {
 class BlockSizes {
  public:
   BlockSizes(std::int64_t blocks, double each) : blocks_(blocks), each_(each) {}
-  /// Takes one size per block; if all are equal, stores a single size.
+  /// Takes one size per block; equal sizes are stored as a single one.
   explicit BlockSizes(const std::vector<double>& bytes);
 
   std::int64_t count() const { return blocks_; }
   bool equal() const { return before_.empty(); }
-  /// Returns the bytes of `blocks` consecutive blocks from `first` on; after the last block comes block 0 again.
+  /// Returns the bytes of `blocks` consecutive blocks from `first` on, cyclically.
   double run(std::int64_t first, std::int64_t blocks) const;
   double largest() const { return each_; }
   double total() const { return run(0, blocks_); }
@@ -29,25 +29,25 @@ class BlockSizes {
       before_;  ///< bytes of all blocks before block i, count() + 1 values; empty if all blocks have one size
 };
 
-/// Consecutive blocks on their way between a rank and a peer. After the last block comes block 0 again.
+/// Consecutive blocks, cyclically, in transit between a rank and a peer.
 struct BlockParcel {
   Rank peer = 0;
   std::int64_t first = 0;    ///< number of the first block
   std::int64_t blocks = 1;   ///< number of blocks
-  bool reduce = false;       ///< true: the receiver adds them to its own blocks; otherwise they replace them
-  double weight = 1;         ///< bytes on the wire per byte of the blocks; not 1 if a switch adds up and copies
-  std::int32_t channel = 0;  ///< see Transfer
+  bool reduce = false;       ///< true: the receiver adds the blocks to its own; false: they replace its own
+  double weight = 1;         ///< bytes on the wire per byte of the blocks; not 1 if a switch sums and multicasts
+  std::int32_t channel = 0;  ///< see Transfer::channel
   bool operator==(const BlockParcel&) const = default;
 };
 
-/// Rounds that say which blocks each message carries, so that a collective can be carried out on data and its result
-/// checked. The blocks, by kind:
+/// Rounds with the blocks of each message, so that tests can carry out a collective on data and check its result. The
+/// blocks, by kind:
 ///   all_reduce, broadcast    parts of the vector (as many as the algorithm cuts it into)
-///   reduce_scatter           block b is the one that rank origin(b) ends with
-///   scatter                  block r is the one that rank r ends with
-///   all_gather, gather       block b is what rank origin(b) hands over
+///   reduce_scatter           block b is the result of rank origin(b)
+///   scatter                  block r is the result of rank r
+///   all_gather, gather       block b is the input of rank origin(b)
 ///   all_to_all               block s·N + d goes from rank s to rank d
-///   neighbour_exchange       block r is what rank r sends to its neighbours
+///   neighbour_exchange       block r goes from rank r to its neighbours
 class BlockRounds : public Rounds {
  public:
   Rank ranks() const final { return ranks_; }
@@ -58,8 +58,8 @@ class BlockRounds : public Rounds {
   /// Returns one phase of all rounds; not uniform if there are several.
   std::vector<RoundPhase> phases() const override;
 
-  /// Appends the parcels that `rank` sends or receives. Parcels of the same peer are adjacent, and among these the
-  /// parcels of the same channel: together they are one message.
+  /// Append the parcels that `rank` sends, or receives. Parcels of the same peer and channel are adjacent, and form one
+  /// message.
   virtual void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const = 0;
   virtual void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const = 0;
   /// Append the parcels of one lane. By default a collective has one lane, with all parcels.
@@ -73,7 +73,7 @@ class BlockRounds : public Rounds {
   virtual std::int64_t blocks() const { return sizes_.count(); }
   virtual double run_bytes(std::int64_t first, std::int64_t blocks) const { return sizes_.run(first, blocks); }
   virtual Rank origin(std::int64_t block) const { return static_cast<Rank>(block); }
-  /// Returns the most bytes that a rank sends, or that a rank receives, in `round`.
+  /// Returns the largest number of bytes that any rank sends, or that any rank receives, in `round`.
   virtual double busiest_bytes(std::int64_t round) const;
 
  protected:

@@ -1,5 +1,5 @@
-// Chain broadcast: from the root on, every rank passes the vector on to the next in segments, so that all links are
-// busy at once (also called pipeline; Open MPI's coll/base). N − 2 + S rounds of b/S.
+// Chain broadcast: every rank forwards the vector to the next, in segments, so that all links are busy at once (also
+// called pipeline; Open MPI's coll/base). N − 2 + S rounds of b/S.
 
 #include "collectives/layouts.hpp"
 #include "collectives/segments.hpp"
@@ -31,7 +31,7 @@ class Chain final : public BlockRounds {
     return {{0, fill, fill == 1}, {fill, blocks() - fill, true}, {blocks(), fill, fill == 1}};
   }
 
-  /// In every round at least one segment moves, and no rank has two segments at a time.
+  /// In every round at least one segment moves, and a rank sends at most one.
   double busiest_bytes(std::int64_t) const override { return sizes().largest(); }
 
  private:

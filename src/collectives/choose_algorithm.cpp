@@ -10,7 +10,7 @@ namespace dadsim::collectives {
 namespace {
 
 const CollectiveChoice& least(const std::vector<CollectiveChoice>& choices) {
-  // Choices are in order of preference: a later one must be quicker by more than rounding errors.
+  // Choices are in order of preference: a later choice must be faster by more than rounding errors.
   const CollectiveChoice* best = &choices.front();
   for (const CollectiveChoice& choice : choices) {
     if (choice.seconds < best->seconds * (1 - 1e-9)) best = &choice;

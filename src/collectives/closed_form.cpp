@@ -35,7 +35,7 @@ double closed_form_seconds(const Rounds& rounds, double latency, double bandwidt
 }
 
 double closed_form_seconds(const Rounds& rounds, const std::function<double(std::int64_t)>& latency, double bandwidth) {
-  // A ready message before each message costs another latency; rounds in flight together share their latencies.
+  // A ready message before each message doubles the latency; rounds in flight together share it.
   const Pace pace = rounds.pace();
   const double latencies = (pace.handshake != Pace::Handshake::eager ? 2 : 1) / static_cast<double>(pace.in_flight);
   double seconds = rounds.start_seconds();

@@ -15,14 +15,14 @@
 
 namespace dadsim::collectives {
 
-/// Place of each rank (its node) and the costs of the networks inside and between nodes. Read from the platform.
+/// Node of each rank, and costs of the networks inside and between nodes, read from the platform.
 struct RankLayout {
-  std::vector<std::int32_t> node_of;  ///< per rank; ranks of a node are numbered from 0 up without gaps in node numbers
+  std::vector<std::int32_t> node_of;  ///< node of each rank; numbers from 0 without gaps
   struct Channel {
     double latency = 0;    ///< seconds of an empty message
     double bandwidth = 1;  ///< byte/s of a pair without competition
-    /// Seconds of an empty message of the protocol that uses all of the bandwidth (NCCL's Simple); 0: `latency`. A
-    /// message with `latency` uses half of the bandwidth (LL).
+    /// Seconds of an empty message with the full-bandwidth protocol (NCCL's Simple); 0: equals `latency`. Messages with
+    /// `latency` reach half of the bandwidth (LL).
     double bulk_latency = 0;
     double ll128_latency = 0;  ///< seconds of an empty message with LL128; 0: the path has no LL128
     /// Returns the seconds of a message of `bytes` without competing traffic.
@@ -31,8 +31,8 @@ struct RankLayout {
     double transfer(double bytes, Protocol protocol = Protocol::by_message) const;
     bool operator==(const Channel&) const = default;
   };
-  Channel inside, between;      ///< within a node, between nodes (equal where every node has one rank)
-  bool switch_adds_up = false;  ///< a node's switch can sum what its ranks send and copy the sum to all (NVLink SHARP)
+  Channel inside, between;      ///< networks within a node and between nodes; equal if every node has one rank
+  bool switch_adds_up = false;  ///< true: a node's switch can sum and multicast (NVLink SHARP)
   bool meshed_nodes = false;    ///< true: every pair in a node has its own link, described by `inside`
   bool fabric_adds_up = false;  ///< true: switches between the nodes can sum (InfiniBand SHARP)
   Rank rails = 0;               ///< adapters through which the ranks of a node send; 0: unknown
@@ -40,11 +40,11 @@ struct RankLayout {
   double start_seconds = 0;     ///< seconds from the call to the first message: kernel start and the library's own work
   spec::CollectiveLibrary library = spec::CollectiveLibrary::mpi;
   spec::GpuGeneration generation = spec::GpuGeneration::ampere;  ///< generation of the ranks' NVIDIA GPUs
-  bool nvlink_inside = false;                                    ///< between the GPUs of a node, if there are several
-  double adapter_bandwidth = 0;            ///< byte/s of one adapter by its name, as libraries read it
+  bool nvlink_inside = false;                                    ///< true: NVLink connects the GPUs of a node
+  double adapter_bandwidth = 0;            ///< byte/s of one adapter according to its name, which libraries read
   bool over_sockets = false;               ///< true: TCP between nodes
   std::vector<std::int32_t> rail_of = {};  ///< per rank, its adapter in the node; empty: unknown
-  std::vector<Rank> ring_order = {};       ///< order of peers over a WAN around a ring of quick pairs; empty: unknown
+  std::vector<Rank> ring_order = {};       ///< order of peers for a ring of fast pairs over a WAN; empty: unknown
   /// Lengths of the axes of a torus of single chips, in ranks; consecutive ranks lie along the first axis. Empty: none.
   std::vector<Rank> torus = {};
   bool operator==(const RankLayout&) const = default;
@@ -60,8 +60,8 @@ struct RankLayout {
   Rank ranks_per_node() const;  ///< ranks of the first node
 };
 
-/// Returns the number of ranks along each axis of a torus of `sizes` (the first axis fastest) if ranks at these places
-/// fill a grid in its order: all places, a slice of them, or every so many along an axis. Empty otherwise.
+/// Returns the ranks along each axis of a torus of `sizes` (the first axis varies fastest) if `places` form a grid in
+/// the torus's order: all places, a slice, or a regular stride along an axis. Otherwise returns none.
 std::vector<Rank> grid_within(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& places);
 
 /// Request for a collective.
@@ -71,10 +71,11 @@ struct CollectiveRequest {
   /// all_gather, gather: the rank's own block. scatter: the block that each rank gets. all_to_all: bytes to each other
   /// rank. neighbour_exchange: bytes to each neighbour.
   std::vector<double> bytes;
-  Rank root = 0;                              ///< gather, scatter, broadcast, and algorithms through a server
-  double segment_bytes = 0;                   ///< pipelined algorithms: size of a segment; 0: chosen by size
-  std::vector<std::vector<Rank>> neighbours;  ///< neighbour_exchange: per rank, symmetric
-  /// Protocol of the messages; by_message: the one that the ranks' library chooses.
+  Rank root = 0;                              ///< root of gather, scatter, broadcast, and of algorithms through a
+                                              ///< server
+  double segment_bytes = 0;                   ///< pipelined algorithms: bytes of a segment; 0: the algorithm chooses
+  std::vector<std::vector<Rank>> neighbours;  ///< neighbour_exchange: neighbours of each rank, symmetric
+  /// Protocol of the messages; by_message: as the ranks' library chooses.
   Protocol protocol = Protocol::by_message;
   bool beside_kernels = false;  ///< true: the ranks compute at the same time
 };
@@ -82,18 +83,18 @@ struct CollectiveRequest {
 /// Registered algorithm, as listings show it.
 struct CollectiveAlgorithm {
   step::CollectiveKind kind = step::CollectiveKind::all_reduce;
-  std::string name;         ///< "ring"
-  std::string description;  ///< one line
-  std::string source;       ///< paper or library
+  std::string name;         ///< name, for example "ring"
+  std::string description;  ///< description in one line
+  std::string source;       ///< paper or library of the algorithm
 };
 
 /// Returns all algorithms, by kind. Each has one file in this folder and one line in the registry.
 const std::vector<CollectiveAlgorithm>& collective_registry();
 
-/// Returns the registered algorithms that the ranks' network supports, in order. Some need switches that can add up.
+/// Returns the registered algorithms that the ranks' network supports, in order. Some need switches that can sum.
 std::vector<std::string> fitting_algorithms(const CollectiveRequest& request, const RankLayout& layout);
 
-/// An algorithm that cannot carry out a collective among these ranks. what(): "all-reduce: …; …".
+/// Error: an algorithm cannot carry out a collective among these ranks. what(): "all-reduce: …; …".
 class RefusedCollective : public std::invalid_argument {
  public:
   RefusedCollective(step::CollectiveKind kind, Fault fault)
@@ -108,21 +109,21 @@ class RefusedCollective : public std::invalid_argument {
 /// Returns the reason why an algorithm of the registry cannot serve the request among these ranks; nothing if it can.
 std::optional<Fault> fault_of(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout);
 
-/// Lays out an algorithm of the registry by name ("auto": see choose_collective(); "best", which needs a simulation,
-/// counts as "auto"). Throws RefusedCollective if there is no such algorithm for the kind or it cannot serve these
-/// ranks.
+/// Lays out an algorithm of the registry by name. "auto": see choose_collective(); "best" needs a simulation, and is
+/// treated as "auto". Throws RefusedCollective if the kind has no such algorithm, or if the algorithm cannot serve
+/// these ranks.
 std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout);
 
-/// An algorithm of a library with one of its protocols.
+/// An algorithm of a library, with one of its protocols.
 struct CollectiveChoice {
   std::string algorithm;
   Protocol protocol = Protocol::by_message;
   double seconds = 0;  ///< library's own estimate; libraries with thresholds: 0 for the chosen algorithm, 1 for others
-  std::string setting = {};  ///< environment variable that selects the choice
+  std::string setting = {};  ///< environment variable that forces this choice
 };
 
-/// Returns the choices of the ranks' library for the request, in order of preference. `auto` takes the quickest, the
-/// first among equals. A library with thresholds has one choice.
+/// Returns the choices of the ranks' library for the request, in order of preference. `auto` takes the fastest; on a
+/// tie, the first. A library with thresholds has one choice.
 std::vector<CollectiveChoice> library_choices(const CollectiveRequest& request, const RankLayout& layout);
 
 /// Returns the algorithm for `auto`: the choice of the ranks' library.

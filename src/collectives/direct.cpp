@@ -1,5 +1,5 @@
 // Direct: each rank sends its block to every other rank at once. All-reduce: every rank sends block d to rank d, then
-// rank d sends its sum to all. This takes the fewest possible rounds, with N − 1 messages per rank in each.
+// rank d sends its sum to all. This needs the fewest rounds, with N − 1 messages per rank in each.
 #include <algorithm>
 
 #include "collectives/layouts.hpp"
@@ -30,7 +30,8 @@ class Direct final : public BlockRounds {
     }
   }
 
-  /// The rank with the largest block sends the most; the rank with the smallest receives all others.
+  /// In an all-gather the rank with the largest block sends the largest number of bytes, and the rank with the smallest
+  /// block receives it. In the other collectives all blocks are equal.
   double busiest_bytes(std::int64_t) const override {
     double smallest = sizes().largest();
     if (!sizes().equal()) {

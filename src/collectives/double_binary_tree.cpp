@@ -1,7 +1,8 @@
 // Double binary tree all-reduce: P. Sanders, J. Speck, J. L. Träff, Two-tree algorithms for full bandwidth broadcast,
-// reduction and scan, Parallel Comput. 35 (2009), as in NCCL 2.4 (src/graph/trees.cc). Two binary trees each reduce and
-// broadcast half of the vector in segments. An inner rank of one tree is a leaf of the other (but for one rank at
-// most), so both together load all ranks equally. Each tree has its own connections: neighbours in both trees have two.
+// reduction and scan, Parallel Comput. 35 (2009), as in NCCL 2.4 (src/graph/trees.cc). Each of two binary trees reduces
+// and broadcasts half of the vector in segments. An inner rank of one tree is a leaf of the other (with at most one
+// exception), so that the load of all ranks is equal. Each tree has its own connections: ranks adjacent in both trees
+// have two.
 #include "collectives/double_binary_tree.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ TreePlace place_in_tree(Rank place, Rank n) {
   const Rank bit = place & -place;
   if (bit == 1) return result;
   result.children[0] = place - bit / 2;
-  // The right subtree is cut off at n: its root is the first existing place along its left edge.
+  // The right subtree is cut off at n. Its root is the first place below n along its left edge.
   for (Rank step = bit / 2; step > 0; step /= 2) {
     if (place + step < n) {
       result.children[1] = place + step;
@@ -92,7 +93,7 @@ class DoubleBinaryTree final : public BlockRounds {
   }
 
   std::vector<RoundPhase> phases() const override {
-    const std::int64_t fill = 2 * depth_ - 1;  // rounds until the first segment reaches its last level
+    const std::int64_t fill = 2 * depth_ - 1;  // rounds until the first segment has reached the last level
     if (segments_ <= fill) return BlockRounds::phases();
     return {{0, fill, fill == 1}, {fill, segments_ - fill, true}, {segments_, fill, fill == 1}};
   }

@@ -23,7 +23,7 @@ class FlatRounds final : public BlockRounds {
  private:
   bool is_up(std::int64_t round) const { return to_root_ && round == 0; }
 
-  /// Appends the messages of `rank`: one at a leaf (`at_leaf`), one per leaf at the root.
+  /// Appends the messages of `rank`: one if it is a leaf (`at_leaf`), one per leaf if it is the root.
   void add(Rank rank, bool at_leaf, std::int64_t round, std::vector<BlockParcel>& out) const {
     const bool reduce = is_up(round) && from_root_;
     const auto block = [&](Rank leaf) { return blocks() == 1 ? 0 : leaf; };

@@ -1,18 +1,18 @@
 // Rings of gloo (github.com/facebookincubator/gloo, allreduce.cc and allgather.cc; PyTorch's CPU backend), laid out as
 // in these files. A block travels in segments, two of them in flight: a rank starts segment i after it has received and
-// sent segment i − 2. gloo sends after the receiver has said that it is ready (pair.cc). That word travels in the other
-// direction of the pair and queues after data on the receiver's line.
+// sent segment i − 2. gloo sends after a ready message from the receiver (pair.cc). The ready message travels in the
+// opposite direction, and queues after data on the receiver's line.
 //
 // All-reduce: rank r sends to r − 1. A segment has at most 1 MiB, a block at least two segments. A rank posts the
 // receive of its neighbour's segment before it sends its own. Each half ends when all segments have arrived. With more
-// than two segments per block, gloo sends all but two of them once around the ring in each half, more than necessary:
-// the surplus is summed into a block that is replaced later, or replaces a block by itself. All-gather: rank r sends to
-// r + 1. Blocks of any size are cut in two; a segment is sent before the receive of the next is posted.
+// than two segments per block, gloo sends all but two of them once around the ring in each half, which is more than
+// necessary: the surplus is summed into a block that is replaced later, or replaces a block by itself. All-gather: rank
+// r sends to r + 1. Blocks of any size are cut in two; a segment is sent before the receive of the next is posted.
 //
 // PyTorch's gloo backend has two threads (ProcessGroupGloo.hpp, Options::threads): two collectives at once.
 //
-// A network that makes every message wait for its receiver (NetworkSpec::rendezvous) adds nothing to this: the word of
-// the receiver is one of the collective's own messages, and the wait is not had twice.
+// NetworkSpec::rendezvous, which makes messages wait for their receivers, has no further effect: gloo's ready messages
+// are already messages of the collective.
 #include <cmath>
 
 #include "collectives/layouts.hpp"
@@ -20,8 +20,8 @@
 namespace dadsim::collectives {
 namespace {
 
-constexpr double kSegment = 1 << 20;   // bytes
-constexpr std::int64_t kInFlight = 2;  // segments
+constexpr double kSegment = 1 << 20;   // largest segment, bytes
+constexpr std::int64_t kInFlight = 2;  // segments in flight per block
 
 /// Base of gloo's all-reduce and all-gather: segments travel around the ring in one direction.
 class GlooRing : public BlockRounds {
@@ -38,15 +38,15 @@ class GlooRing : public BlockRounds {
   double busiest_bytes(std::int64_t) const final { return sizes().largest(); }
 
  protected:
-  /// Returns the rank `steps` ahead in the direction of sending.
+  /// Returns the rank `steps` hops away in the direction of sending.
   virtual Rank towards(Rank rank, Rank steps) const = 0;
   virtual void add(Rank peer, Rank sender, std::int64_t round, std::vector<BlockParcel>& out) const = 0;
 };
 
 class GlooAllReduce final : public GlooRing {
  public:
-  /// Block r·pieces + i is segment i of the part whose sum rank r has after the first half. Trailing segments may not
-  /// exist.
+  /// Block r·pieces + i is segment i of the part that rank r has summed after the first half. The last segments of a
+  /// part may be missing.
   GlooAllReduce(Rank ranks, BlockSizes sizes, std::int64_t pieces)
       : GlooRing(ranks, std::move(sizes)), pieces_(pieces) {}
 

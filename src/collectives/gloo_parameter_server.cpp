@@ -1,11 +1,10 @@
-// Gather to the root and broadcast from the root of torch.distributed over gloo (github.com/facebookincubator/gloo,
-// gather.cc and broadcast.cc). The root posts all its receives, which tells every rank that it is ready, and all send.
-// The sum travels down a tree. Places count from the root. A place receives from the place with its highest bit
-// cleared, then sends to the places with one higher bit set, lowest bit first, without waiting for one send before the
-// next.
+// Gather to the root and broadcast from the root, in torch.distributed over gloo (github.com/facebookincubator/gloo,
+// gather.cc and broadcast.cc). The root posts all its receives, which sends a ready message to every rank; then all
+// ranks send. The sum travels down a tree. Places count from the root. A place receives from the place with its highest
+// bit cleared. It then sends to the places with one higher bit set, lowest bit first, without waiting between sends.
 //
-// gloo's broadcast too sends after the receiver has said that it is ready. A rank says so right after its vector, over
-// the same line, long before its parent has anything to send: no extra round.
+// gloo's broadcast also sends after a ready message from the receiver. A rank sends it right after its vector, long
+// before its parent has anything to send, so no extra round is needed.
 #include <bit>
 
 #include "collectives/layouts.hpp"
@@ -18,7 +17,7 @@ class GlooParameterServer final : public BlockRounds {
   GlooParameterServer(const CollectiveRequest& request, Rank ranks)
       : BlockRounds(ranks, BlockSizes(1, request.bytes.front())), root_(request.root) {}
 
-  /// The sum reaches a place in as many rounds as it has set bits; a place below N has at most ⌊log₂ N⌋ of them.
+  /// A place receives the sum in the round given by the number of its set bits; places below N have at most ⌊log₂ N⌋.
   std::int64_t count() const override { return kGather + std::bit_width(static_cast<std::uint32_t>(ranks())) - 1; }
 
   void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
@@ -43,7 +42,7 @@ class GlooParameterServer final : public BlockRounds {
     }
   }
 
-  /// Among places that send in a round, 2^k − 1 has the most children: its k set bits are the lowest ones.
+  /// Among places with k set bits, 2^k − 1 has the most children, because its set bits are the lowest.
   double busiest_bytes(std::int64_t round) const override {
     if (round == 0) return 0;
     if (round < kGather) return (ranks() - 1) * sizes().largest();
@@ -58,7 +57,7 @@ class GlooParameterServer final : public BlockRounds {
 
   static int depth(Rank place) { return std::popcount(static_cast<std::uint32_t>(place)); }
 
-  /// Appends the messages between `place` and the root (for the root: all others) in round `round`.
+  /// Appends the messages between `place` and the root in `round`; if `place` is the root, those with all other places.
   void add_gather(Rank place, std::int64_t of_round, std::int64_t round, std::vector<BlockParcel>& out) const {
     if (round != of_round) return;
     const std::int64_t blocks = round;  // a ready message has no bytes

@@ -25,7 +25,7 @@ class GroupRounds final : public Rounds {
         set_start_seconds(own.rounds->start_seconds());
         set_lost_seconds(own.rounds->lost_seconds());
       }
-      // Groups on different nodes may prefer different protocols; one protocol that serves all paths represents them.
+      // If groups prefer different protocols, Simple represents them, because all paths support it.
       set_protocol(group == 0 || own.rounds->protocol() == protocol() ? own.rounds->protocol() : Protocol::simple);
       for (std::size_t place = 0; place < own.ranks.size(); ++place) {
         GroupPlace& of_rank = place_of_.at(static_cast<std::size_t>(own.ranks[place]));
@@ -51,7 +51,7 @@ class GroupRounds final : public Rounds {
     of_group(rank, round, out, [&](const Rounds& own, Rank place) { own.receives(place, round, out); });
   }
 
-  /// A group sends nothing in lanes that only larger groups have.
+  /// A small group sends nothing in lanes that only larger groups have.
   void lane_sends(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const override {
     of_group(rank, round, out, [&](const Rounds& own, Rank place) {
       if (lane < own.lanes()) own.lane_sends(place, lane, round, out);
@@ -112,7 +112,7 @@ class GroupRounds final : public Rounds {
     Rank rank = 0;  ///< rank within the group
   };
 
-  /// Appends the messages of a rank of a group, with its peers numbered among all ranks.
+  /// Appends the messages of a rank of a group, with peers renumbered among all ranks.
   template <class Add>
   void of_group(Rank rank, std::int64_t round, std::vector<Transfer>& out, Add&& add) const {
     const GroupPlace& place = place_of_[static_cast<std::size_t>(rank)];
@@ -129,7 +129,7 @@ class GroupRounds final : public Rounds {
   }
 
   std::vector<RankGroup> groups_;
-  std::vector<GroupPlace> place_of_;  ///< per rank
+  std::vector<GroupPlace> place_of_;  ///< group of each rank, and its place there
   std::int64_t count_ = 0;
   Rank lanes_ = 1;
   bool same_rounds_ = false;

@@ -7,10 +7,10 @@
 
 namespace dadsim::collectives {
 
-/// One of several simultaneous collectives, each among its own ranks.
+/// One of several simultaneous collectives, each among separate ranks.
 struct RankGroup {
   std::shared_ptr<const Rounds> rounds;  ///< rounds for the size of the group; equal groups may share them
-  std::vector<Rank> ranks;               ///< numbers among all ranks, in the order of the group
+  std::vector<Rank> ranks;               ///< the group's ranks, as numbers among all ranks
   std::size_t size() const { return ranks.size(); }
 };
 

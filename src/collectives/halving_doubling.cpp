@@ -1,6 +1,6 @@
-// Halving-doubling all-reduce: R. Rabenseifner, Optimization of collective reduction operations, ICCS 2004: a
-// reduce-scatter by vector halving and distance doubling, then an all-gather by vector doubling and distance halving,
-// so that the largest messages travel the shortest way.
+// Halving-doubling all-reduce: R. Rabenseifner, Optimization of collective reduction operations, ICCS 2004. A
+// reduce-scatter by vector halving and distance doubling is followed by an all-gather by vector doubling and distance
+// halving, so that the largest messages have the shortest distance.
 #include "collectives/fold.hpp"
 #include "collectives/layouts.hpp"
 
@@ -16,7 +16,7 @@ class HalvingDoubling final : public FoldedRounds {
 
  private:
   /// Returns the first of the (power >> halvings) blocks that `index` keeps after `halvings` halvings. Bit i of the
-  /// index selects the half kept in halving i.
+  /// index determines the half kept in halving i.
   std::int64_t kept(Rank index, int halvings) const {
     std::int64_t first = 0;
     for (int i = 0; i < halvings; ++i) {

@@ -1,8 +1,8 @@
-// Hierarchical: rings inside the nodes (fast) and between them (slow), in turn. M nodes of L ranks; rank n·L + l is the
-// l-th of node n. All-reduce: reduce-scatter inside, all-reduce of each rank's shard with its like in the other nodes,
-// all-gather inside; all-gather: between the nodes, then inside. Y. Ueno, R. Yokota, Exhaustive study of hierarchical
-// AllReduce patterns for large messages between GPUs, CCGRID 2019; M. Cho et al., BlueConnect, IBM J. Res. Dev. 63
-// (2019).
+// Hierarchical: rings inside the nodes (fast) alternate with rings between them (slow). M nodes of L ranks; rank n·L +
+// l is the l-th of node n. All-reduce: reduce-scatter inside; all-reduce of each shard between the ranks l of all
+// nodes; all-gather inside. All-gather: between the nodes, then inside. Y. Ueno, R. Yokota, Exhaustive study of
+// hierarchical AllReduce patterns for large messages between GPUs, CCGRID 2019; M. Cho et al., BlueConnect, IBM J. Res.
+// Dev. 63 (2019).
 #include "collectives/layouts.hpp"
 
 namespace dadsim::collectives {
@@ -68,7 +68,7 @@ class Hierarchical final : public BlockRounds {
   }
 
   Rank nodes_, per_node_;
-  std::int64_t scatter_, between_;  // numbers of rounds
+  std::int64_t scatter_, between_;  // rounds of each stage
   bool reduces_;
 };
 

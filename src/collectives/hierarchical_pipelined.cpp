@@ -1,9 +1,9 @@
 // Hierarchical, in segments: rings inside the nodes, rings between them, all busy at once.
 //
-// Each segment passes through the stages of the hierarchical all-reduce (hierarchical.cpp), one round after the segment
-// before it: a reduce-scatter inside the nodes (L − 1 rounds), an all-reduce between them (2(M − 1)), an all-gather
-// inside (L − 1). All data of a rank for one peer in a round is one message. Without nodes of two ranks or more it is a
-// ring in segments.
+// Each segment passes through the stages of the hierarchical all-reduce (hierarchical.cpp), one round after the
+// previous segment: a reduce-scatter inside the nodes (L − 1 rounds), an all-reduce between them (2(M − 1)), an
+// all-gather inside (L − 1). All data of a rank for one peer in a round is one message. Without nodes of two ranks or
+// more, the algorithm is a ring in segments.
 
 #include <algorithm>
 #include <utility>
@@ -41,8 +41,8 @@ class HierarchicalPipelined final : public BlockRounds {
     add(afar, round, afar, true, out);
   }
 
-  /// Pairs inside nodes are of kind 0, pairs between nodes of kind 1. If one kind sends nothing in the round, the round
-  /// has another pattern.
+  /// Pairs inside nodes have kind 0, pairs between nodes kind 1. Rounds in which one kind sends nothing have separate
+  /// patterns.
   bool sizes_of(std::int64_t round, RoundSizes& out) const override {
     const auto [inside, between] = bytes_in(round);
     out.bytes = {inside, between};
@@ -95,8 +95,8 @@ class HierarchicalPipelined final : public BlockRounds {
     return {static_cast<double>(inside * nodes_) * sizes().largest(), static_cast<double>(between) * sizes().largest()};
   }
 
-  /// Appends the parcels that `sender` sends within its node, or between nodes, in `round`. `peer` is the other end,
-  /// seen from the side that asks.
+  /// Appends the parcels that `sender` sends within its node, or between nodes, in `round`. `peer`: the other end, from
+  /// the caller's side.
   void add(Rank sender, std::int64_t round, Rank peer, bool between, std::vector<BlockParcel>& out) const {
     const std::int64_t last = std::min(segments_ - 1, round);
     for (std::int64_t segment = std::max<std::int64_t>(0, round - stages_ + 1); segment <= last; ++segment) {
@@ -123,16 +123,16 @@ class HierarchicalPipelined final : public BlockRounds {
 
   Rank nodes_, per_node_;
   std::int64_t segments_;
-  std::int64_t scatter_, between_, stages_;  ///< rounds per segment
+  std::int64_t scatter_, between_, stages_;  ///< rounds of each stage, and rounds per segment
 };
 
-/// Returns the number S of segments. With M nodes of L ranks, S segments take about the time of one segment alone (2(L
-/// − 1) rounds of b/SL inside, 2(M − 1) of b/SLM between), plus S − 1 times a rank's messages of a round: 2(L − 1)
-/// inside or 2(M − 1) between, whichever take longer.
+/// Returns the number S of segments. With M nodes of L ranks, one segment alone takes 2(L − 1) rounds of b/SL inside
+/// and 2(M − 1) of b/SLM between. Each of the other S − 1 segments adds a rank's messages of one round: 2(L − 1) inside
+/// or 2(M − 1) between, whichever take longer.
 std::int64_t hierarchical_pipelined_segments(double bytes, double segment_bytes, const RankLayout& layout) {
   const Rank n = layout.ranks();
   const Rank nodes = n / (layout.is_hierarchical() ? layout.ranks_per_node() : 1);
-  // The rounds with messages between nodes dominate; a rank sends this many bytes in them.
+  // Rounds with messages between nodes dominate; this is the number of bytes that a rank sends in such a round.
   const double between = 2.0 * (nodes - 1) / n * bytes;
   return segment_bytes > 0 ? segment_count(bytes, segment_bytes, 0, layout.between)
                            : segment_count(between, 0, 2.0 * (nodes - 1), slowest_channel(layout));

@@ -1,5 +1,5 @@
-// Collectives that MPI libraries put together from two others (Thakur, Rabenseifner, Gropp 2005), on the same N blocks:
-// a broadcast as a scatter and an all-gather, a reduce as a reduce-scatter and a gather.
+// Collectives that MPI libraries compose of two others (Thakur, Rabenseifner, Gropp 2005), on the same N blocks: a
+// broadcast of a scatter and an all-gather, a reduce of a reduce-scatter and a gather.
 #include <utility>
 
 #include "collectives/layouts.hpp"
@@ -25,7 +25,7 @@ class InTwoSteps final : public BlockRounds {
     std::vector<RoundPhase> all = first_->phases();
     for (RoundPhase phase : then_->phases()) {
       phase.first += first_->count();
-      // Ranks reach the second step at different times, so that its rounds are not uniform.
+      // Ranks reach the second step at different times, so its rounds are not uniform.
       phase.uniform = phase.uniform && phase.rounds == 1;
       all.push_back(phase);
     }

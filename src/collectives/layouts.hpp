@@ -7,7 +7,8 @@
 
 namespace dadsim::collectives {
 
-// Lays out one algorithm each, for two ranks or more and a request that has been checked (see lay_out).
+// Each function lays out one algorithm. The caller must have checked the request, which has two ranks or more (see
+// lay_out()).
 using Layout = std::unique_ptr<BlockRounds>(const CollectiveRequest& request, const RankLayout& layout);
 
 // ring.cpp
@@ -62,13 +63,13 @@ inline constexpr std::int32_t kGlooThreads = 2;
 /// Returns the number of parallel rings of `ring`.
 Rank ring_lanes(const RankLayout& layout);
 
-/// Returns the network that limits a collective: between the nodes if there are several, else inside the one.
+/// Returns the network that limits a collective: between the nodes if there are several, otherwise inside the node.
 const RankLayout::Channel& slowest_channel(const RankLayout& layout);
 
-/// Returns true for several nodes, some with several ranks, that differ in size or are not numbered node by node.
+/// Returns true for several nodes, some with several ranks, if they differ in size or are not numbered node by node.
 bool has_uneven_nodes(const RankLayout& layout);
 
-/// Lays out `tree` on such nodes.
+/// Lays out `tree` on nodes that differ in size or order.
 Layout uneven_tree_all_reduce;
 
 }  // namespace dadsim::collectives

@@ -8,10 +8,10 @@
 
 namespace dadsim::collectives {
 
-// Choices of each library for a checked request of two ranks or more. Each library has a file with its algorithms,
-// thresholds and constants. See library_choices.
+// Return the choices of each library for a request. The caller must have checked the request, which has two ranks or
+// more. Each library has a file with its algorithms, thresholds and constants. See library_choices().
 
-/// NVIDIA/nccl 2.28: every algorithm with every protocol that is on by default, and the times of its tuner.
+/// NVIDIA/nccl 2.28: every algorithm with every protocol that is enabled by default, and the tuner's estimates.
 std::vector<CollectiveChoice> nccl_choices(const CollectiveRequest& request, const RankLayout& layout);
 /// ROCm/rccl 2.21.
 std::vector<CollectiveChoice> rccl_choices(const CollectiveRequest& request, const RankLayout& layout);
@@ -21,20 +21,21 @@ std::vector<CollectiveChoice> mpi_choices(const CollectiveRequest& request, cons
 /// XLA, between TPUs.
 std::vector<CollectiveChoice> xla_choices(const CollectiveRequest& request, const RankLayout& layout);
 
-/// Returns the seconds for which NCCL's one proxy thread per node is busy with a message's pieces between nodes over
-/// sockets, one per channel. Applies to rings that add up or gather; other algorithms overlap this time with the bytes.
+/// Returns the seconds per message for which NCCL's proxy thread is busy between nodes over sockets; the one thread per
+/// node posts a piece for each channel. Applies to rings that sum or gather; other algorithms overlap this time with
+/// the bytes.
 double socket_post_seconds(const CollectiveRequest& request, std::string_view algorithm, Protocol protocol,
                            const RankLayout& layout);
 
-/// Returns the seconds per message, in addition to its bytes, for which the adapter is busy in a ring between nodes
-/// over RDMA while the ranks compute. nccl_constants.csv has the calibration.
+/// Returns the seconds per message for which the adapter is busy, in addition to its bytes. Applies to rings between
+/// nodes over RDMA while the ranks compute. nccl_constants.csv has the calibration.
 double beside_kernels_post_seconds(const CollectiveRequest& request, std::string_view algorithm,
                                    const RankLayout& layout);
 
 /// Returns the seconds that an NCCL tree between nodes over sockets takes in addition to its messages.
 double socket_start_seconds(std::string_view algorithm, const RankLayout& layout);
 
-/// Returns the share of the bandwidth that NCCL's tuner expects of its trees if `bytes` do not fill the pipeline
+/// Returns the share of the bandwidth that NCCL's tuner expects of trees for `bytes` too few to fill the pipeline
 /// (treeCorrectionFactor).
 double tree_share_of_bandwidth(Protocol protocol, double bytes);
 

@@ -17,7 +17,7 @@ constexpr double kKibibyte = 1024;
 
 const char* all_reduce(double bytes) { return bytes <= 2 * kKibibyte ? "recursive-doubling" : "halving-doubling"; }
 
-/// `bytes`: bytes of all ranks.
+/// `bytes`: sum over all ranks.
 const char* all_gather(double bytes, Rank n) {
   if (is_power_of_two(n) && bytes < 512 * kKibibyte) return "recursive-doubling";
   return bytes < 80 * kKibibyte ? "bruck" : "ring";

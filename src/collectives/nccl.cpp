@@ -1,9 +1,9 @@
 // Algorithms of NCCL and the choice of its tuner: NVIDIA/nccl 2.28 to 2.30.7, src/graph/tuning.cc (formulas; the
 // numbers are in nccl_*.csv), src/enqueue.cc (algorithms of each operation).
 //
-// The tuner estimates latency + bytes / bandwidth for every enabled algorithm and protocol and takes the least, once
-// for the whole operation. Its estimates only choose; the time of the choice is simulated. So dadsim runs what NCCL
-// runs, even where another algorithm would be quicker.
+// The tuner estimates latency + bytes / bandwidth for every enabled algorithm and protocol, and takes the smallest
+// estimate, once for the whole operation. The estimates serve only this choice, and the chosen algorithm is simulated.
+// dadsim therefore runs the algorithm that NCCL runs, even if another one would be faster.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -42,8 +42,8 @@ const char* laid_out_as(Algorithm algorithm) {
 constexpr std::array kProtocols = {Protocol::ll, Protocol::ll128, Protocol::simple};
 std::size_t index_of(Protocol protocol) { return static_cast<std::size_t>(protocol) - 1; }
 
-/// Returns the GB/s of a channel through one adapter: the largest value not above the adapter's rate, else the
-/// smallest.
+/// Returns the GB/s of a channel through one adapter: the largest listed value up to the adapter's rate, or the
+/// smallest one.
 double channel_speed(double bytes_per_second, const nccl::Generation& generation) {
   const auto found =
       std::ranges::find_if(generation.speeds, [&](double speed) { return speed <= bytes_per_second / 1e9; });
@@ -77,7 +77,7 @@ class Tuner {
   /// Returns whether NVLS has enough channels. Between nodes it has one per adapter, and needs two.
   bool has_nvls_channels() const { return nodes_ == 1 || rails_ >= 2; }
 
-  /// Returns microseconds. `bytes`: of all ranks together, as the tuner counts them.
+  /// Returns the tuner's estimate, microseconds. `bytes`: of all ranks together.
   double time(step::CollectiveKind kind, Algorithm algorithm, Protocol protocol, double bytes) const {
     double latency = latency_of(kind, algorithm, protocol);
     double bandwidth = bandwidth_of(kind, algorithm, protocol);
@@ -109,13 +109,13 @@ class Tuner {
     }
   }
 
-  /// A tree uses an adapter in one direction at a time. Between two nodes the search finds twice the bandwidth for it,
-  /// limited by the GPUs' own links.
+  /// Returns GB/s for a tree, which uses an adapter in one direction at a time. Between two nodes NCCL's search finds
+  /// twice the ring's bandwidth, limited by the GPUs' own links.
   double one_way_total() const {
     return nodes_ == 2 && per_node_ > 1 ? std::min(2 * ring_.total(), inside_) : ring_.total();
   }
 
-  /// Returns GB/s, of the bytes of the operation.
+  /// Returns GB/s, relative to the operation's bytes.
   double bandwidth_of(step::CollectiveKind kind, Algorithm algorithm, Protocol protocol) const {
     const bool all_reduce = kind == step::CollectiveKind::all_reduce;
     const std::size_t m = by_nodes();
@@ -160,7 +160,7 @@ class Tuner {
     throw std::logic_error("unknown algorithm");
   }
 
-  /// A vector crosses an adapter once each way, as in a tree of two nodes.
+  /// A vector crosses an adapter once in each direction, as in a tree of two nodes.
   double collnet_total() const { return per_node_ > 1 ? std::min(2 * ring_.total(), inside_) : ring_.total(); }
 
   double latency_of(step::CollectiveKind kind, Algorithm algorithm, Protocol protocol) const {
@@ -199,7 +199,7 @@ class Tuner {
     throw std::logic_error("unknown algorithm");
   }
 
-  /// Values of treeCorrectionFactor: for 64 bytes, 128 bytes, …
+  /// Returns treeCorrectionFactor, tabulated for 64 bytes, 128 bytes, …
   static double tree_factor(Protocol protocol, double bytes) {
     const double share = tree_share_of_bandwidth(protocol, bytes);
     return share > 0 ? share : 1;
@@ -213,7 +213,7 @@ class Tuner {
   Channels ring_;
 };
 
-/// Maximum number of GPUs of a host with switches that add up, over all servers with Hopper and Blackwell. A rack of 72
+/// Largest number of GPUs of a host whose switches can sum, over all servers with Hopper and Blackwell. A rack of 72
 /// GB200 is one NVLink domain of 18 hosts. Five published all-reduces of such a rack (coreweave/nccl-tests at cb865533,
 /// README, NCCL 2.26.2) fit a line with 142 steps of 4 us and 0.95 of the links: a ring.
 constexpr Rank kGpusOfHost = 8;
@@ -229,7 +229,7 @@ std::vector<CollectiveChoice> nccl_choices(const CollectiveRequest& request, con
   const bool one_node = layout.nodes() == 1;
   std::vector<CollectiveChoice> choices;
   const auto add = [&](Algorithm algorithm, Protocol protocol) {
-    // NVLS in a node sends its own flags (nvls.cpp).
+    // Inside a node, NVLS has its own flag messages (nvls.cpp).
     const Protocol laid_out = algorithm == Algorithm::nvls ? Protocol::by_message : protocol;
     choices.push_back({laid_out_as(algorithm), laid_out, 1e-6 * tuner.time(kind, algorithm, protocol, bytes),
                        std::string("NCCL_ALGO=") + spec::to_string(algorithm) + " NCCL_PROTO=" + to_string(protocol)});
@@ -239,7 +239,7 @@ std::vector<CollectiveChoice> nccl_choices(const CollectiveRequest& request, con
       if (protocol != Protocol::ll128 || tuner.has_ll128()) add(algorithm, protocol);
     }
   };
-  // NCCL sets NVLS up for more than two GPUs of a node (src/transport/nvls.cc).
+  // NCCL enables NVLS for more than two GPUs of a node (src/transport/nvls.cc).
   const bool nvls = layout.switch_adds_up && tuner.has_nvls_channels() && layout.ranks_per_node() > 2;
   const bool has_nodes = layout.is_hierarchical() || (layout.is_one_rank_per_node() && !one_node);
   if (kind == CollectiveKind::all_reduce) {

@@ -42,7 +42,7 @@ std::map<Algorithm, AlgorithmLatencies> read_latencies() {
   return all;
 }
 
-/// Reads caps by generation or CPU, and by the capped quantity.
+/// Reads the table of caps, keyed by GPU generation or CPU, and by the capped quantity.
 std::map<std::string, std::map<std::string, ByNodes>> read_caps() {
   std::map<std::string, std::map<std::string, ByNodes>> caps;
   const FactTable table(tables::kNcclCaps,

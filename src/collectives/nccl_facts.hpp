@@ -11,7 +11,7 @@
 
 namespace dadsim::collectives::nccl {
 
-/// Algorithms, as named by NCCL_ALGO.
+/// Algorithms by their names in NCCL_ALGO.
 enum class Algorithm : std::uint8_t { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
 constexpr auto names_of(Algorithm) {
   using enum Algorithm;
@@ -24,16 +24,16 @@ constexpr auto names_of(Algorithm) {
                                                {pat, "PAT"}});
 }
 
-/// Microseconds with LL, LL128 and Simple. Algorithms that support only Simple have the same number three times.
+/// Microseconds with LL, LL128 and Simple. For algorithms with Simple alone, all three are equal.
 using Latencies = std::array<double, 3>;
 struct AlgorithmLatencies {
-  Latencies base{};  ///< once per operation
+  Latencies base{};  ///< microseconds per operation
   Latencies over_nvlink{}, over_pcie{},
       between{};  ///< per step: inside a node over NVLink and over PCIe; between nodes
 };
 const AlgorithmLatencies& latencies_of(Algorithm algorithm);
 
-/// GB/s on one node, on two, and on more nodes.
+/// GB/s on one node, on two nodes, and on more.
 using ByNodes = std::array<double, 3>;
 
 /// Constants of NCCL's tuner for a generation of GPUs and its servers.
@@ -44,8 +44,8 @@ struct Generation {
   bool amd_cpu = false;
   double plateau = 1;          ///< factor on the latency of ring all-reduces with Simple between nodes
   double nvls_efficiency = 0;  ///< share of the links' bandwidth; 0: no NVLS
-  double nvls_channels = 0;    ///< channels on one node
-  std::vector<double> speeds;  ///< possible GB/s of a channel between nodes, falling
+  double nvls_channels = 0;    ///< number of channels on one node
+  std::vector<double> speeds;  ///< possible GB/s of a channel between nodes, in descending order
 };
 const Generation& generation_of(spec::GpuGeneration generation);
 

@@ -1,5 +1,5 @@
-// Neighbour exchange: every rank sends its block along the edges of a graph that start at it, all at once (MPI-3's
-// neighbourhood collectives; gossip and decentralised training).
+// Neighbour exchange: every rank sends its block along all its outgoing edges of a graph at once (MPI-3's neighbourhood
+// collectives; gossip and decentralised training).
 #include "collectives/layouts.hpp"
 
 namespace dadsim::collectives {
@@ -27,7 +27,8 @@ class NeighbourExchange final : public BlockRounds {
   }
 
  private:
-  std::vector<std::vector<Rank>> to_, from_;  // per rank; as many entries as the graph
+  // Receivers and senders of each rank of the graph.
+  std::vector<std::vector<Rank>> to_, from_;
   bool any_ = false;
 };
 

@@ -14,8 +14,9 @@ namespace dadsim::collectives {
 NodePlan node_plan(const RankLayout& layout, WithinNode within, BetweenNodes between, Protocol protocol) {
   const Rank each = layout.is_hierarchical() ? layout.ranks_per_node() : 1;
   const Rank nodes = layout.ranks() / each;
-  // NCCL's buffers hold several chunks of a channel. Measurements show no benefit over EFA (p5, docs/validation.md),
-  // nor for trees of rings, whose losses loss() adds. Over sockets flow follows rounds in step.
+  // NCCL's buffers hold several chunks of a channel. Two rounds in flight show no benefit in measurements over EFA (p5,
+  // docs/validation.md), nor for trees of rings, whose losses loss() adds. Over sockets flow fidelity simulates rounds
+  // in lockstep.
   const bool rdma = layout.of_gpus() && layout.between.ll128_latency > 0;
   const std::int64_t in_flight = rdma && within == WithinNode::node_switch && between == BetweenNodes::trees ? 2 : 1;
   return {nodes, each, within, between, protocol, most_neighbours(nodes), in_flight};
@@ -44,7 +45,7 @@ std::int64_t NodePlan::stages_between() const {
 }
 
 double NodePlan::seconds(double bytes, double segments, const RankLayout& layout) const {
-  // Messages of `bytes` each, in sequence over the same line.
+  // Returns the seconds of `messages` messages in sequence over one line.
   const auto time = [this](const RankLayout::Channel& channel, double message, double messages) {
     return channel.seconds(message, protocol) + (messages - 1) * channel.transfer(message, protocol);
   };
@@ -54,7 +55,7 @@ double NodePlan::seconds(double bytes, double segments, const RankLayout& layout
   const auto across = static_cast<std::int64_t>(stages_between());
   const std::int64_t stages = 2 * inside + across;
   const auto count = static_cast<std::int64_t>(segments);
-  // A round in which the segments are at the stages from `first` to `last`.
+  // Returns the seconds of a round in which segments are at stages `first` … `last`.
   const auto round = [&](std::int64_t first, std::int64_t last) {
     const auto within_range = [&](std::int64_t begin, std::int64_t end) {
       return static_cast<double>(std::max<std::int64_t>(0, std::min(last + 1, end) - std::max(first, begin)));
@@ -73,7 +74,7 @@ double NodePlan::seconds(double bytes, double segments, const RankLayout& layout
   };
   double seconds = 0;
   for (std::int64_t i = 0; i < count + stages - 1; ++i) {
-    if (i == stages - 1 && count > stages) {  // rounds are equal until the last segment begins
+    if (i == stages - 1 && count > stages) {  // all rounds are equal until the last segment begins
       seconds += static_cast<double>(count - stages) * round(0, stages - 1);
       i += count - stages;
     }
@@ -93,8 +94,8 @@ double NodePlan::loss(double bytes, const RankLayout& layout) const {
   return (1 / tree_share_of_bandwidth(protocol, bytes) - 1) * whole;
 }
 
-/// NVIDIA/nccl 2.28, src/enqueue.cc (calcCollChunking): NVLSTree cuts what it gets into chunks of these sizes, one for
-/// each channel and rank of a node at a time.
+/// Returns the bytes of a segment of NVLSTree: one chunk per channel and rank of a node, with the chunk sizes of
+/// NVIDIA/nccl 2.28, src/enqueue.cc (calcCollChunking).
 double NodePlan::nvls_tree_chunks(double bytes) const {
   constexpr double kKibi = 1024;
   constexpr double kChannels = 16;
@@ -107,14 +108,14 @@ double NodePlan::nvls_tree_chunks(double bytes) const {
 
 std::int64_t NodePlan::segments(double bytes, double segment_bytes, const RankLayout& layout) const {
   if (segment_bytes > 0) return segment_count(bytes, segment_bytes, 0, layout.between);
-  constexpr double kSmallest = 4096;  // bytes of a shard; with fewer, the work per message would dominate
+  constexpr double kSmallest = 4096;  // smallest shard in bytes; with smaller ones, the work per message would dominate
   constexpr std::int64_t kMost = 1024;
   if (in_flight > 1) {
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(bytes / nvls_tree_chunks(bytes))), 1, kMost);
   }
   std::int64_t best = 1;
   double least = seconds(bytes, 1, layout);
-  // Tries powers of two and values half-way between them: the minimum is flat.
+  // Tries powers of two and the values half-way between them, which suffices near a flat minimum.
   for (std::int64_t power = 2; power <= kMost; power *= 2) {
     for (const std::int64_t segments : {power, power + power / 2}) {
       if (segments > kMost || bytes / static_cast<double>(segments * per_node) < kSmallest) continue;

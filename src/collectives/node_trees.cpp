@@ -1,16 +1,15 @@
-// All-reduce on nodes of several ranks, in segments. The ranks of a node add up, each in charge of a shard. Ranks in
-// charge of the same shard add up between the nodes. The node's ranks distribute the result. Inside and between nodes
-// all are busy at once; segments follow one another a round apart.
+// All-reduce on nodes of several ranks, in segments. Ranks of a node sum, each for one shard. Ranks with the same shard
+// then sum between the nodes. Last, each node's ranks distribute the result. Links inside and between nodes are all
+// busy at once; each segment follows the previous one a round later.
 //
-//   tree       rings inside, two binary trees between the nodes for each shard: NCCL 2.4 (src/graph/trees.cc), whose
-//              chain through the GPUs of a node loads every port as these rings do, with as many trees beside each
-//              other as there are channels
-//   nvls-tree  the node's switch adds up and copies (nvls.cpp), trees between: NCCL 2.18
-//   sharp      the fabric's switches add up and copy between the nodes: InfiniBand SHARP (R. Graham et al., Scalable
-//              hierarchical aggregation protocol, COMHPC 2016; NCCL's CollNet, with NVLS inside where there is one)
+//   tree       rings inside the nodes, two binary trees between them for each shard: NCCL 2.4 (src/graph/trees.cc).
+//              NCCL has a chain through the GPUs of a node, with the same load per port, and two trees per channel.
+//   nvls-tree  the node's switch sums and multicasts (nvls.cpp), trees between the nodes: NCCL 2.18
+//   sharp      the fabric's switches sum and multicast between the nodes: InfiniBand SHARP (R. Graham et al., Scalable
+//              hierarchical aggregation protocol, COMHPC 2016; NCCL's CollNet, with NVLS inside if available)
 //
-// A rank sends its vector once to a switch that adds up, and gets the sum once. As in nvls.cpp, the port's bytes are
-// written as messages between all pairs, in two rounds; weights scale them to the bytes of the port.
+// A rank sends its vector once to a switch that sums, and receives the sum once. As in nvls.cpp, the port's bytes are
+// represented by messages between all pairs, in two rounds; weights scale these messages to the bytes of the port.
 #include "collectives/node_trees.hpp"
 
 #include <algorithm>
@@ -25,14 +24,14 @@
 namespace dadsim::collectives {
 namespace {
 
-/// Bytes per byte of the blocks so that `peers` messages carry, in each of two rounds, half of a port's `share` of the
-/// vector that n parts make up.
+/// Returns the weight of messages between n ranks that represent a port. In each of two rounds, n − 1 messages of 1/n
+/// of the vector carry half of the port's `share` of the vector.
 double port_weight(double share, Rank n) { return 0.5 * share * n / (n - 1.0); }
 
 class NodeTrees final : public BlockRounds {
  public:
-  /// Block ((s·L + l)·P + p) is part p of shard l of segment s. Trees have two parts; a fabric that adds up has one per
-  /// node.
+  /// Block ((s·L + l)·P + p) is part p of shard l of segment s. P is 2 for trees, and the number of nodes for a fabric
+  /// that sums.
   NodeTrees(const NodePlan& plan, double bytes, std::int64_t segments)
       : BlockRounds(plan.nodes * plan.per_node,
                     BlockSizes(segments * plan.per_node * parts_of(plan),
@@ -93,10 +92,10 @@ class NodeTrees final : public BlockRounds {
     const std::int64_t l = (local % plan_.per_node + plan_.per_node) % plan_.per_node;
     return (segment * plan_.per_node + l) * parts_;
   }
-  /// Returns the shard that a rank sums between the nodes: after its reduce-scatter, a ring leaves it the next shard.
+  /// Returns the shard that a rank sums between the nodes; a ring's reduce-scatter leaves it the next rank's shard.
   Rank own(Rank local) const { return plan_.within == WithinNode::rings && within_ > 0 ? local + 1 : local; }
 
-  /// Appends the parcels that `rank` sends or receives in `round`, the earliest segment first.
+  /// Appends the parcels that `rank` sends or receives in `round`, earlier segments first.
   void add(Rank rank, std::int64_t round, bool sends, std::vector<BlockParcel>& out) const {
     const std::size_t start = out.size();
     for_stages(round, within_ + between_, stages_, [&](std::int64_t segment, std::int64_t stage) {
@@ -116,7 +115,8 @@ class NodeTrees final : public BlockRounds {
     });
   }
 
-  /// Sorts stably. Few elements are inserted one by one, because a sort that allocates memory would dominate the time.
+  /// Sorts stably. Few elements are inserted one by one, because std::stable_sort allocates memory, which would
+  /// dominate the time.
   template <class Before>
   static void put_in_order(std::span<BlockParcel> parcels, const Before& before) {
     constexpr std::size_t kFew = 48;
@@ -148,7 +148,7 @@ class NodeTrees final : public BlockRounds {
     const double weight = port_weight((1 + 1.0 / n) / nvls_tree_efficiency(), n);
     for (Rank step = 1; step < n; ++step) {
       const Rank peer = (sends ? l + step : l - step + n) % n;
-      const Rank in_charge = reduce == sends ? peer : l;  // the receiver of a sum, the sender of a copy
+      const Rank in_charge = reduce == sends ? peer : l;  // the receiver in a sum, the sender in a copy
       out.push_back({at(node(rank), peer), shard(segment, in_charge), parts_, reduce, weight});
     }
   }
@@ -166,7 +166,7 @@ class NodeTrees final : public BlockRounds {
     }
   }
 
-  /// A rank has one stage for each of its edges.
+  /// Appends the parcels along tree edges; each edge of a rank has its own stage.
   void along_trees(Rank rank, std::int64_t round, bool sends, std::vector<BlockParcel>& out) const {
     const Rank l = local(rank);
     const std::size_t start = out.size();
@@ -186,18 +186,18 @@ class NodeTrees final : public BlockRounds {
         add_if(place.parent, depth_ + place.depth - 1, false);
       }
     }
-    // Goes segment by segment: shards of later segments have higher numbers.
+    // Sorts by segment: shards of later segments have higher numbers.
     put_in_order(std::span(out).subspan(start), [&](const BlockParcel& a, const BlockParcel& b) {
       return a.first / (plan_.per_node * parts_) < b.first / (plan_.per_node * parts_);
     });
   }
 
-  // Creates messages without blocks. All blocks have equal sizes here; to_transfers(sent(…)) would cost ten times as
-  // much.
+  // Creates messages without blocks, whose sizes are all equal here. to_transfers(sent(…)) would take ten times as
+  // long.
 
-  /// Edge of a node in the trees: the stages of a segment at which the node sends and receives along it.
+  /// Tree edge of a node, and the stages of a segment at which the node sends and receives along it.
   struct TreeEdge {
-    Rank peer;  ///< node
+    Rank peer;  ///< neighbouring node
     std::int32_t tree;
     std::int64_t send_stage, receive_stage;
   };
@@ -225,17 +225,17 @@ class NodeTrees final : public BlockRounds {
         plan_.within == WithinNode::rings ? 1 : port_weight((1 + 1.0 / n) / nvls_tree_efficiency(), n);
     const double shard_bytes = weight * run_bytes(0, parts_);
     inside_bytes_.push_back(0);
-    for (std::int64_t shards = 1; shards <= 2 * within_; ++shards) {  // sums as to_transfers() does
+    for (std::int64_t shards = 1; shards <= 2 * within_; ++shards) {  // adds in the same order as to_transfers()
       inside_bytes_.push_back(inside_bytes_.back() + shard_bytes);
     }
   }
 
-  /// Returns the number of segments at stages [begin, end) in the round.
+  /// Returns the number of segments that are at stages [begin, end) in the round.
   std::int64_t at_stages(std::int64_t round, std::int64_t begin, std::int64_t end) const {
     const std::int64_t too_far = round - stride_ * begin;  // segment at stage `begin`
     if (too_far < 0) return 0;
     const std::int64_t last = std::min(end - 1, begin + too_far / stride_);
-    const std::int64_t behind = round - (segments_ - 1);  // stages below hold segments that do not exist
+    const std::int64_t behind = round - (segments_ - 1);  // stride × the first stage that still has a segment
     const std::int64_t first = behind <= 0 ? begin : std::max(begin, (behind + stride_ - 1) / stride_);
     return std::max<std::int64_t>(0, last - first + 1);
   }
@@ -277,12 +277,13 @@ class NodeTrees final : public BlockRounds {
 
   NodePlan plan_;
   std::int64_t parts_, segments_;
-  std::int64_t within_, between_, stages_;  ///< stages of a segment: inside (each way), between, all
-  std::int64_t stride_;                     ///< rounds between two stages of a segment
+  std::int64_t within_, between_, stages_;  ///< stages of a segment: inside the node (each way), between nodes, and all
+                                            ///< together
+  std::int64_t stride_;                     ///< rounds between consecutive stages of a segment
   int depth_;
-  std::vector<TreeEdge> edges_;        ///< by node, then by peer
+  std::vector<TreeEdge> edges_;        ///< sorted by node, then by peer
   std::vector<std::size_t> edges_of_;  ///< per node, index of its first edge; then the end
-  std::vector<double> inside_bytes_;   ///< by the number of shards in a message inside a node
+  std::vector<double> inside_bytes_;   ///< bytes of a message inside a node, by its number of shards
 };
 
 std::unique_ptr<BlockRounds> in_segments(const CollectiveRequest& request, const RankLayout& layout, WithinNode within,

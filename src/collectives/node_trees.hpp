@@ -18,38 +18,39 @@ struct NodePlan {
   WithinNode within = WithinNode::rings;
   BetweenNodes between = BetweenNodes::trees;
   Protocol protocol = Protocol::by_message;
-  Rank neighbours = 2;  ///< most neighbouring nodes of a node, in both trees together
-  /// Rounds that a rank is in at a time, and from a segment's stage to its next: with two the latency of one passes
-  /// while the bytes of the other do.
+  Rank neighbours = 2;  ///< largest number of neighbouring nodes of a node, in both trees together
+  /// Rounds in flight per rank, equal to the rounds between consecutive stages of a segment. With two, the latency of
+  /// one round overlaps with the bytes of the other.
   std::int64_t in_flight = 1;
 
-  /// Bytes that a port, and an adapter, carries each way in all, per byte of the vector. In its trees a rank sends half
-  /// a shard per neighbour; ranks that share an adapter take turns.
+  /// Return the bytes that a port, and an adapter, carries in each direction, per byte of the vector. In its trees a
+  /// rank sends half a shard per neighbour. turns(): ranks that share an adapter, and send one after the other.
   double port_bytes() const;
   double adapter_bytes(const RankLayout& layout) const;
   double turns(const RankLayout& layout) const;
 
-  /// Returns the rounds of a segment inside the nodes, before and after those between nodes, and the rounds between
+  /// Return a segment's rounds inside the nodes (as many before as after those between nodes), and its rounds between
   /// nodes.
   std::int64_t stages_within() const;
   std::int64_t stages_between() const;
-  /// Returns the seconds by formula with S segments and one round at a time. A round takes as long as the slowest of a
+  /// Returns the estimated seconds with S segments and one round in flight. A round takes as long as the slower of a
   /// rank's sends inside its node and between nodes, over all segments in progress.
   double seconds(double bytes, double segments, const RankLayout& layout) const;
-  /// Seconds that NCCL's trees lose on vectors of medium size, whose chunks do not fill the pipeline, by NCCL's tuner
-  /// (treeCorrectionFactor, a share of the bandwidth per power of two). 0 in switches.
+  /// Returns the seconds that NCCL's trees lose on medium-size vectors, whose chunks do not fill the pipeline: the
+  /// estimate of NCCL's tuner (treeCorrectionFactor, a share of the bandwidth per power of two). 0 with switches inside
+  /// the node.
   double loss(double bytes, const RankLayout& layout) const;
-  /// Returns the additional seconds of hops in trees, compared with rings.
+  /// Returns the additional seconds of tree hops, compared with hops in rings.
   double hop_seconds(const RankLayout& layout) const;
-  /// The number of segments that NCCL cuts vectors into where several rounds are in flight, else the one for which
-  /// seconds() is least; with `segment_bytes` the fewest that are no larger.
+  /// Returns the number of segments. With `segment_bytes`, the fewest segments of at most this size; with several
+  /// rounds in flight, NCCL's number; otherwise the number with the least seconds().
   std::int64_t segments(double bytes, double segment_bytes, const RankLayout& layout) const;
 
  private:
   double nvls_tree_chunks(double bytes) const;  ///< bytes of a segment
 };
 
-/// On nodes of one rank each, or on one node, every rank counts as a node.
+/// Makes a plan. If every node has one rank, or if there is one node, every rank counts as a node.
 NodePlan node_plan(const RankLayout& layout, WithinNode within, BetweenNodes between, Protocol protocol);
 
 }  // namespace dadsim::collectives

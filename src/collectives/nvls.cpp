@@ -1,14 +1,14 @@
-// NVLS (NVLink SHARP, NCCL 2.17): all-reduce inside a node whose switch adds up and copies. Every GPU hands its vector
-// to the switch once and gets the sum once; each is in charge of 1/N of the vector, fetches the sum of it from the
-// switch and has the switch copy it to all. A port carries b·(1 + 1/N) each way in all.
+// NVLS (NVLink SHARP, NCCL 2.17): all-reduce inside a node whose switch sums and multicasts. Every GPU gives its vector
+// to the switch once, and receives the sum once. Each GPU handles 1/N of the vector: it fetches the sum of this part
+// from the switch, and has the switch multicast it. A port carries b·(1 + 1/N) in each direction.
 //
-// Messages go from rank to rank here, so that the port's bytes are written as messages between all pairs: in the round
-// in which a segment is added up and in the one in which it is copied, each of a rank's N − 1 messages has 1/(2(N − 1))
-// of the port's bytes.
+// Messages here go from rank to rank, so the port's bytes are represented by messages between all pairs. A segment is
+// summed in one round and copied in another; in each, every one of a rank's N − 1 messages has 1/(2(N − 1)) of the
+// port's bytes.
 //
-// NCCL works in four stages (src/device/all_reduce.h): copy in, add up, copy to all, copy out. Segments follow one
-// another a stage apart. NVLS has only the protocol Simple: bytes, then a flag that says that they have arrived. So a
-// stage is a round of bytes and a round of flags; copying in and out sends flags only.
+// NCCL works in four stages (src/device/all_reduce.h): copy in, sum, multicast, copy out. Segments follow each other
+// one stage apart. NVLS has only the protocol Simple: bytes, then a flag that reports their arrival. A stage is
+// therefore a round of bytes and a round of flags; copying in and out sends flags only.
 #include "collectives/nvls.hpp"
 
 #include <utility>
@@ -21,7 +21,7 @@ namespace dadsim::collectives {
 namespace {
 
 constexpr std::int64_t kStages = 4;
-/// Seconds per step over NVLink that Simple takes longer than LL, from the same tuner (hwLat).
+/// Seconds per step over NVLink by which Simple exceeds LL, from NCCL's tuner (hwLat).
 constexpr double kSimpleLatency = 3.4e-6 - 0.6e-6;
 
 class Nvls final : public BlockRounds {
@@ -33,8 +33,8 @@ class Nvls final : public BlockRounds {
         of_port_(bytes / static_cast<double>(segments) * (ranks + 1) / ranks / nvls_efficiency()) {}
 
   std::int64_t count() const override {
-    return 2 * (segments_ + 1) +
-           2;  // bytes and flags of each stage with bytes; flags before the first and after the last
+    // Two rounds (bytes, flags) per stage with bytes, and a round of flags before the first and after the last.
+    return 2 * (segments_ + 1) + 2;
   }
 
   void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
@@ -78,12 +78,12 @@ class Nvls final : public BlockRounds {
   }
 
   std::int64_t segments_;
-  double of_port_;  ///< bytes per segment that a port carries each way
+  double of_port_;  ///< bytes per segment that a port carries in each direction, divided by nvls_efficiency()
 };
 
-/// All-gather and reduce-scatter (NCCL 2.20): a rank hands its block to the switch, which copies it to all; or the
-/// switch adds up what a rank fetches of all. Either way a port's busy direction carries the N − 1 blocks of the
-/// others. Flags before and after the bytes.
+/// All-gather and reduce-scatter (NCCL 2.20). A rank gives its block to the switch, which multicasts it; or a rank
+/// fetches its block from the switch, which sums it over all ranks. In both, a port's busy direction carries the N − 1
+/// blocks of the other ranks. Flags precede and follow the bytes.
 class NvlsOneWay final : public BlockRounds {
  public:
   NvlsOneWay(Rank ranks, BlockSizes sizes, bool reduces) : BlockRounds(ranks, std::move(sizes)), reduces_(reduces) {}
@@ -113,7 +113,7 @@ class NvlsOneWay final : public BlockRounds {
 double nvls_efficiency() { return nccl::generation_of(spec::GpuGeneration::hopper).nvls_efficiency; }
 
 std::int64_t nvls_segments(double bytes, double segment_bytes, const RankLayout& layout) {
-  // Segments have a good size for Simple, the only protocol of NVLS; layout.inside describes the quickest protocol.
+  // Chooses the segments for Simple, the only protocol of NVLS; layout.inside describes the fastest protocol instead.
   RankLayout::Channel simple = layout.inside;
   simple.latency += kSimpleLatency;
   return segment_count(bytes, segment_bytes, kStages - 1, simple);

@@ -1,5 +1,5 @@
-// Pairwise reduce-scatter (Thakur, Rabenseifner, Gropp 2005, section 3.3): in round k rank r sends rank r + k its block
-// and gets its own from r − k; N − 1 rounds. What MPICH takes for long vectors.
+// Pairwise reduce-scatter (Thakur, Rabenseifner, Gropp 2005, section 3.3), MPICH's algorithm for long vectors. N − 1
+// rounds: in round k rank r sends to r + k that rank's block, and receives its own from r − k.
 #include "collectives/layouts.hpp"
 
 namespace dadsim::collectives {

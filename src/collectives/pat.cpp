@@ -1,7 +1,7 @@
 // PAT (parallel aggregated trees, NCCL 2.23; S. Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter
 // operations at scale, arXiv:2506.20252). Every rank's block travels down its own binomial tree; a message carries the
-// blocks of all trees between two ranks. All-gather: partners at P/2, P/4, … 1 for the next power of two P, the far
-// ones first, while there is little to send. Reduce-scatter: the reverse. ⌈log₂ N⌉ rounds for any N.
+// blocks of all trees between two ranks. All-gather: partners at P/2, P/4, … 1 for the next power of two P; distant
+// partners come first, while messages are small. Reduce-scatter: the reverse. ⌈log₂ N⌉ rounds for any N.
 
 #include "collectives/layouts.hpp"
 
@@ -34,7 +34,7 @@ class Pat final : public BlockRounds {
     }
   }
 
-  /// Equal blocks need not be listed: a message may have thousands of them.
+  /// Combines equal blocks into one parcel, because a message may have thousands of them.
   void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override {
     if (!sizes().equal()) return BlockRounds::sends(rank, round, out);
     const std::int64_t d = distance(round);
@@ -57,7 +57,8 @@ class Pat final : public BlockRounds {
     const std::int64_t blocks = (ranks() - 1 - d) / (2 * d) + 1;
     return static_cast<double>(blocks) * sizes().largest();
   }
-  /// Blocks of the ranks at 0, 2d, 4d, … before `nearest`: the trees of these ranks have an edge of length d here.
+  /// Appends the blocks of the ranks at distances 0, 2d, 4d, … before `nearest`, whose trees have an edge of length d
+  /// here.
   void add(Rank peer, Rank nearest, std::int64_t d, std::vector<BlockParcel>& out) const {
     for (std::int64_t before = 0; before + d < ranks(); before += 2 * d) {
       out.push_back({peer, wrap(nearest - before), 1, reduces_});

@@ -7,7 +7,8 @@ namespace dadsim::collectives {
 
 namespace {
 
-/// Shares of the bandwidth: LL has a flag with every 4 of 8 bytes, LL128 8 bytes of flags in 128.
+/// Shares of the bandwidth for data: LL has 4 bytes of data and a 4-byte flag in every 8 bytes, LL128 has 8 bytes of
+/// flags in 128.
 constexpr double kLlShare = 0.5;
 constexpr double kLl128Share = 120.0 / 128.0;
 

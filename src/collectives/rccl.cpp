@@ -1,11 +1,11 @@
-// Algorithms of RCCL and its choice: ROCm/rccl 2.21.5 (src/graph/tuning.cc, src/enqueue.cc). It has rings and trees
-// with LL and Simple. In a node with a link per pair, every rank sends its block straight to all others (MSCCL's
+// Algorithms of RCCL, and their choice: ROCm/rccl 2.21.5 (src/graph/tuning.cc, src/enqueue.cc). RCCL has rings and
+// trees with LL and Simple. In a node with a link per pair, every rank sends its block directly to all others (MSCCL's
 // schedules).
 //
-// RCCL's tuner multiplies its formulas by tables measured on AMD's own nodes, for every power of two of bytes. The
-// tables describe the network of those nodes. dadsim replaces them by its own estimate of the network at hand: the
-// slowest pair of ranks in every round of a ring, the rounds of a tree. Algorithm and protocol are still chosen
-// together, once for the whole operation.
+// RCCL's tuner multiplies its formulas by tables measured on AMD's own nodes, for every power of two of bytes. These
+// tables describe the network of those nodes. dadsim replaces them by its own estimate for the simulated network: the
+// slowest pair of ranks in every round of a ring, and the rounds of a tree. Algorithm and protocol are chosen together,
+// once for the whole operation.
 #include <algorithm>
 
 #include "collectives/layouts.hpp"
@@ -16,15 +16,16 @@
 namespace dadsim::collectives {
 namespace {
 
-/// Stages of a segment up to which an all-reduce in segments is a candidate: its rounds of filling and draining differ
-/// from one another, so that with many flow fidelity would have to share the links for each.
+/// Largest number of stages of a segment for which an all-reduce in segments is a candidate. All rounds in which its
+/// pipeline fills or drains differ, and flow fidelity would have to share links in each.
 constexpr std::int64_t kMostStages = 128;
 
 /// Factor of NCCL for rings between nodes that wait for their latencies; RCCL's tuner is derived from NCCL's.
 double plateau() { return nccl::generation_of(spec::GpuGeneration::ampere).plateau; }
 
-/// `passes` times N − 1 rounds of one block, each ring with its share of it. The longest chain of causes stays on the
-/// pair whose transfers take longest, or moves on with a block where its latency makes it wait.
+/// Returns the seconds of rings that take `passes` · (N − 1) rounds of one block, with a share of the block per ring.
+/// The critical path stays on the pair with the longest transfers, or follows a block over pairs whose latency makes it
+/// wait.
 double ring_seconds(const RankLayout& layout, int passes, double block, Protocol protocol) {
   const Rank n = layout.ranks();
   const Rank lanes = ring_lanes(layout);

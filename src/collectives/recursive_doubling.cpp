@@ -1,5 +1,5 @@
-// Recursive doubling (Thakur, Rabenseifner, Gropp 2005): partners at 1, 2, 4, … N/2. All-reduce: the whole vector in
-// every round. All-gather: all blocks gathered so far, twice as many in every round.
+// Recursive doubling (Thakur, Rabenseifner, Gropp 2005): partners at 1, 2, 4, … N/2. All-reduce: every round sends the
+// whole vector. All-gather: every round sends all blocks gathered so far, twice as many as the round before.
 #include "collectives/fold.hpp"
 #include "collectives/layouts.hpp"
 
@@ -34,7 +34,7 @@ class DoublingAllGather final : public FoldedRounds {
     return {index ^ distance, first, first_rank(group + distance) - first, false};
   }
   BlockParcel folded(Rank even) const override { return {0, even, 1, false}; }
-  /// Returns everything except the block that the even rank had from the start.
+  /// Returns all blocks except the even rank's own, which it has from the start.
   BlockParcel unfolded(Rank even) const override { return {0, even + 1, blocks() - 1, false}; }
 };
 

@@ -1,5 +1,5 @@
-// Recursive halving reduce-scatter (Thakur, Rabenseifner, Gropp 2005, section 3.3): partners at N/2, N/4, … 1, each
-// round with half the blocks of the one before.
+// Recursive halving reduce-scatter (Thakur, Rabenseifner, Gropp 2005, section 3.3): partners at N/2, N/4, … 1; every
+// round sends half as many blocks as the round before.
 #include "collectives/fold.hpp"
 #include "collectives/layouts.hpp"
 

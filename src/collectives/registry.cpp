@@ -132,7 +132,8 @@ const std::vector<CollectiveEntry>& entries() {
   return all;
 }
 
-/// Requires nodes of equal size: each shard meets its counterparts in the other nodes.
+/// Returns whether an algorithm needs nodes of equal size, because each shard is summed with its counterparts in all
+/// other nodes.
 bool needs_even_nodes(std::string_view name) { return name == "nvls-tree" || name == "sharp"; }
 
 const CollectiveEntry* find_entry(step::CollectiveKind kind, std::string_view name) {

@@ -7,16 +7,17 @@
 
 namespace dadsim::collectives {
 
-/// Returns the reason why the request makes no sense for `ranks` ranks; nothing if it does.
+/// Returns why the request is invalid for `ranks` ranks; nothing if it is valid.
 std::optional<Fault> fault_in(const CollectiveRequest& request, Rank ranks);
 
 /// Returns the blocks of a request in which each rank sends or gets one block.
 BlockSizes one_block_per_rank(const CollectiveRequest& request, Rank ranks);
 
-/// Returns the bytes by which a library counts a collective: of the whole vector, or of the blocks of all ranks.
+/// Returns the bytes by which libraries choose: of the whole vector, or of the blocks of all ranks.
 double counted_bytes(const CollectiveRequest& request, Rank ranks);
 
-/// Describes kinds of collectives that are plain messages between the ranks, all at once.
+/// Returns, for gather, scatter, all-to-all, neighbour exchange and stage send, the name of the algorithm that sends
+/// all messages at once; null for other kinds.
 const char* messages_at_once(step::CollectiveKind kind);
 
 }  // namespace dadsim::collectives

@@ -1,10 +1,11 @@
-// Ring: each rank sends to the next one only, one block per round.
-// All-reduce: P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel
-// Distrib. Comput. 69 (2009): a reduce-scatter of N − 1 rounds, then an all-gather of N − 1 rounds, blocks of b/N.
+// Ring: each rank sends to the next rank only, one block per round. All-reduce: P. Patarasuk, X. Yuan, Bandwidth
+// optimal all-reduce algorithms for clusters of workstations, J. Parallel Distrib. Comput. 69 (2009): a reduce-scatter
+// of N − 1 rounds, then an all-gather of N − 1 rounds, blocks of b/N.
 //
 // Nodes of several GPUs have as many parallel rings as ranks in a node, like the channels of NCCL and RCCL
-// (src/graph/search.cc, src/graph/rings.cc). Each ring has a share of every block and leaves a node through another
-// rank's adapter. The rings are lanes: none waits for another. `one-ring` is a single ring through all ranks.
+// (src/graph/search.cc, src/graph/rings.cc). Each ring has a share of every block, and leaves a node through a
+// different rank's adapter. The rings are lanes, and do not wait for each other. `one-ring` is a single ring through
+// all ranks.
 #include <algorithm>
 #include <cmath>
 
@@ -13,13 +14,13 @@
 namespace dadsim::collectives {
 namespace {
 
-/// Ranks of a node in the order in which a ring visits them, per ring.
+/// Order in which each ring visits the ranks of a node.
 using Orders = std::vector<std::vector<Rank>>;
 
-/// Every ring begins with another rank and ends with another, and every ordered pair of ranks is side by side in
-/// exactly one of them: c, c + 1, c − 1, c + 2, … (R. Williams, Experimental designs balanced for the estimation of
-/// residual effects of treatments, Aust. J. Sci. Res. A 2 (1949)). For odd numbers there is no such order; they go
-/// round.
+/// Returns one order per ring: c, c + 1, c − 1, c + 2, … Each ring begins and ends at a different rank, and every
+/// ordered pair of ranks is adjacent in exactly one ring (R. Williams, Experimental designs balanced for the estimation
+/// of residual effects of treatments, Aust. J. Sci. Res. A 2 (1949)). For odd numbers of ranks such orders do not
+/// exist; the order is then cyclic.
 Orders paths(Rank ranks) {
   Orders orders(static_cast<std::size_t>(ranks));
   for (Rank lane = 0; lane < ranks; ++lane) {
@@ -32,9 +33,9 @@ Orders paths(Rank ranks) {
   return orders;
 }
 
-/// Returns closed rings on the links of a mesh. With eight ranks they use each link once (a decomposition of the
-/// complete graph into directed Hamiltonian cycles, found by search), with four ranks twice, and with a prime number of
-/// ranks once. Otherwise they are the paths above, closed, which use some links twice.
+/// Returns closed rings on the links of a mesh. Eight ranks, and prime numbers of ranks, use each link once (for eight,
+/// a decomposition of the complete graph into directed Hamiltonian cycles, found by search). Four ranks use each link
+/// twice. Other numbers use the closed orders of paths(), which use some links twice.
 Orders cycles(Rank ranks) {
   if (ranks == 8) {
     return {{0, 5, 6, 3, 7, 2, 1, 4}, {0, 4, 2, 3, 5, 7, 1, 6}, {0, 3, 2, 7, 5, 4, 6, 1}, {0, 7, 6, 2, 4, 1, 5, 3},
@@ -66,7 +67,7 @@ class Rings {
     }
   }
 
-  /// Takes nodes of unequal size: an order includes all ranks. `node_of`: per rank.
+  /// Makes rings through nodes of unequal size; an order includes all ranks. `node_of`: node of each rank.
   Rings(Orders orders, std::vector<std::int32_t> node_of, double inside, double between)
       : Rings(static_cast<Rank>(node_of.size()), static_cast<Rank>(node_of.size()), std::move(orders), inside,
               between) {
@@ -74,9 +75,11 @@ class Rings {
   }
 
   Rank lanes() const { return static_cast<Rank>(orders_.size()); }
-  /// Returns a ring's share of the line between two ranks: a port inside a node, a link of a mesh, or an adapter.
+  /// Returns a ring's share of the line between two ranks: of a port inside a node, of a link of a mesh, or of an
+  /// adapter.
   double share(Rank from, Rank to) const { return node(from) == node(to) ? inside_ : between_; }
-  /// Returns the rank at a place of a ring (modulo the ranks, from −ranks on); place_of() is the inverse.
+  /// Returns the rank at a place of a ring (modulo the number of ranks, for places ≥ −ranks). place_of() is the
+  /// inverse.
   Rank at(Rank lane, std::int64_t place) const {
     const auto on_ring = static_cast<Rank>((place + ranks_) % ranks_);
     const Rank node = on_ring / per_node_;
@@ -100,8 +103,8 @@ class Rings {
 /// Returns one ring in the order of the ranks.
 Rings one_ring(Rank ranks) { return {ranks, 1, {{0}}}; }
 
-/// Over sockets there is a ring (a connection) per adapter. Over RDMA there is a ring through every rank of a node;
-/// ranks share adapters if there are fewer.
+/// Returns the orders of a node's rings. Over sockets there is one ring (one connection) per adapter. Over RDMA there
+/// is one ring per rank of a node; with fewer adapters, rings share them.
 Orders lanes_of(const RankLayout& layout, Rank per_node) {
   Orders orders = paths(per_node);
   if (!layout.over_sockets) return orders;
@@ -113,7 +116,7 @@ Orders lanes_of(const RankLayout& layout, Rank per_node) {
   return kept;
 }
 
-/// Returns the number of ranks per node; empty if ranks are not numbered node by node.
+/// Returns the number of ranks of each node; empty if ranks are not numbered node by node.
 std::vector<Rank> ranks_of_nodes(const RankLayout& layout) {
   std::vector<Rank> sizes;
   for (const std::int32_t node : layout.node_of) {
@@ -124,8 +127,8 @@ std::vector<Rank> ranks_of_nodes(const RankLayout& layout) {
   return sizes;
 }
 
-/// Nodes of unequal size have as many rings as the smallest has ranks (over sockets: adapters): NCCL keeps as many
-/// channels as the search found in every node (src/init.cc).
+/// Makes rings through nodes of unequal size: as many as the smallest node has ranks (over sockets: adapters), because
+/// NCCL keeps only the channels that its search found in every node (src/init.cc).
 Rings uneven_rings(const RankLayout& layout, const std::vector<Rank>& sizes) {
   const Rank least = *std::ranges::min_element(sizes);
   const Rank lanes = layout.over_sockets ? std::clamp<Rank>(layout.rails, 1, least) : least;
@@ -167,8 +170,8 @@ Rings rings_on(const RankLayout& layout) {
 
 class Ring final : public LaneRounds {
  public:
-  /// Block c·N + r: what lane c has of the block of rank r. In round k, the rank at place p of its ring sends the block
-  /// of the rank at place p − shift − k; up to round `reduced` the receiver adds it to its own.
+  /// Block c·N + r is lane c's part of the block of rank r. In round k, the rank at place p of its ring sends the block
+  /// of the rank at place p − shift − k. In the first `reduced` rounds the receiver adds the block to its own.
   Ring(Rank ranks, Rings rings, const BlockSizes& whole, std::int64_t count, std::int64_t reduced, Rank shift)
       : LaneRounds(ranks, in_lanes(whole, rings.lanes())),
         rings_(std::move(rings)),
@@ -190,7 +193,7 @@ class Ring final : public LaneRounds {
 
   std::vector<RoundPhase> phases() const override { return {{0, count_, sizes().equal() || count_ == 1}}; }
 
-  /// In every round each block moves, and each rank has one block of each lane.
+  /// In every round each block moves, and each rank sends one block per lane.
   double busiest_bytes(std::int64_t round) const override {
     return lanes() == 1 || sizes().equal() ? lanes() * sizes().largest() : BlockRounds::busiest_bytes(round);
   }
@@ -219,9 +222,9 @@ class Ring final : public LaneRounds {
   Rank shift_;
 };
 
-/// Along the rings from the root to the last rank before it (broadcast), or from the rank after the root to it
-/// (reduce): each ring has its share of the vector, cut into segments that follow one another. Block c·S + s: segment s
-/// of ring c.
+/// Broadcast along the rings, from the root to the rank before it, or reduce, from the rank after the root to the root.
+/// Each ring has its share of the vector, cut into segments that follow each other. Block c·S + s is segment s of ring
+/// c.
 class RingPipeline final : public LaneRounds {
  public:
   RingPipeline(Rank ranks, Rings rings, Rank root, bool reduces, double bytes, std::int64_t segments)
@@ -251,12 +254,12 @@ class RingPipeline final : public LaneRounds {
   double lane_share(Rank from, Rank to) const override { return rings_.share(from, to); }
 
  private:
-  /// Returns the number of ranks of the ring that forward the bytes before `rank` does.
+  /// Returns the number of ranks that forward the bytes before `rank` in the ring.
   std::int64_t way(Rank lane, Rank rank) const {
     const std::int64_t behind = rings_.place_of(lane, rank) - rings_.place_of(lane, root_) - (reduces_ ? 1 : 0);
     return (behind + 2 * ranks()) % ranks();
   }
-  /// Appends the parcel that the rank `way` places after the first one sends to the next rank.
+  /// Appends the parcel that the rank `way` hops after the first rank sends to the next.
   void add(Rank lane, std::int64_t way, Rank peer, std::int64_t round, std::vector<BlockParcel>& out) const {
     const std::int64_t segment = round - way;
     if (way < 0 || way >= ranks() - 1 || segment < 0 || segment >= segments_) return;
@@ -269,7 +272,8 @@ class RingPipeline final : public LaneRounds {
   std::int64_t segments_;
 };
 
-/// A step of a channel's buffer (NCCL, src/include/comm.h: 4 MiB in 8 steps; of 512 KiB LL has half as bytes).
+/// Data bytes in a step of a channel's buffer (NCCL, src/include/comm.h). Simple has 4 MiB in 8 steps. LL has 512 KiB
+/// in 8 steps, half of them flags.
 constexpr double kSimpleStep = 512 * 1024;
 constexpr double kLlStep = 32 * 1024;
 constexpr std::int64_t kMostSegments = 1024;

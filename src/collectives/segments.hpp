@@ -6,11 +6,11 @@
 
 namespace dadsim::collectives {
 
-/// Returns the number of equal segments into which a pipelined algorithm cuts `bytes`. With `segment_bytes` above 0:
-/// the fewest segments that are no larger. Otherwise S = √(fill·bytes/(α·β)), which minimises the terms of the time
-/// with S: S·α + fill·bytes/(S·β). `fill` is the number of rounds until the pipeline is full, each with one segment.
-/// Segments below 4 KiB and more than 1,024 segments are never chosen, because α-β omits the work per message, which
-/// would matter.
+/// Returns the number of equal segments into which a pipelined algorithm cuts `bytes`. With `segment_bytes` above 0,
+/// returns the fewest segments of at most this size. Otherwise returns S = √(fill·bytes/(α·β)), which minimises S·α +
+/// fill·bytes/(S·β), the terms of the time that depend on S; segments then have at least 4 KiB, and there are at most
+/// 1,024, because the α-β model omits the work per message. `fill`: rounds until the pipeline is full, each with one
+/// segment.
 std::int64_t segment_count(double bytes, double segment_bytes, double fill, const RankLayout::Channel& channel);
 
 }  // namespace dadsim::collectives

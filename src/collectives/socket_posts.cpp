@@ -1,5 +1,5 @@
-// Delays of NCCL's rings and trees over sockets beyond the bytes. All rings of a node leave it through one GPU per
-// adapter. Its proxy thread (src/proxy.cc) posts the messages of each channel one by one.
+// Delays of NCCL's rings and trees over sockets, beyond their bytes. All rings of a node leave it through one GPU per
+// adapter, whose proxy thread (src/proxy.cc) posts the messages of the channels one by one.
 #include <algorithm>
 #include <cmath>
 #include <string_view>

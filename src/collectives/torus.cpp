@@ -1,7 +1,8 @@
-// Torus: rings along every axis and both ways round, over all links at once. N. Jain, Y. Sabharwal, Optimal bucket
-// algorithms for large MPI collectives on torus interconnects, ICS 2010: the vector is cut into two parts per axis.
-// Part 2a goes upwards and part 2a + 1 downwards, first along axis a, then along the axes after it in turn. Each axis
-// leaves a share of the part to the next. The all-gather goes the same way back.
+// Torus: rings along every axis in both directions, over all links at once. N. Jain, Y. Sabharwal, Optimal bucket
+// algorithms for large MPI collectives on torus interconnects, ICS 2010. The vector is cut into two parts per axis.
+// Part 2a goes upwards and part 2a + 1 downwards, first along axis a, then along the following axes, cyclically. A
+// reduce-scatter along each axis leaves a share of the part for the next axis. The all-gather takes the axes in reverse
+// order.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -11,8 +12,8 @@
 namespace dadsim::collectives {
 namespace {
 
-/// Places of ranks on a grid, and their numbers in the order of a lane. A lane's first axis varies slowest, so that
-/// ranks with equal places on the first axes of the lane are consecutive.
+/// Places of ranks on a grid, and their numbers in the order of a lane. In this order the lane's first axis varies
+/// slowest, so that ranks with equal places on its first axes are consecutive.
 class LaneGrid {
  public:
   explicit LaneGrid(const std::vector<Rank>& sizes) {
@@ -31,7 +32,7 @@ class LaneGrid {
     const Rank here = place(rank, axis);
     return rank + ((here + by + size(axis)) % size(axis) - here) * stride(axis);
   }
-  /// Returns the number of a rank in the order of a lane, counting only its places on the first `turns` axes.
+  /// Returns a rank's number in the order of a lane, restricted to the lane's first `turns` axes.
   std::int64_t number(Rank lane, Rank rank, Rank turns) const {
     std::int64_t number = 0;
     for (Rank turn = 0; turn < turns; ++turn) {
@@ -58,10 +59,10 @@ class LaneGrid {
   std::vector<Rank> sizes_;  ///< ranks along each axis, at least two
 };
 
-/// Block c·N + i is the part of lane c in the block of the i-th rank in the lane's order.
+/// Block c·N + i is lane c's part of the block of the i-th rank in the lane's order.
 class TorusRounds final : public LaneRounds {
  public:
-  /// `reduces`: begins by scattering sums. `gathers`: then distributes blocks.
+  /// `reduces`: begins with a reduce-scatter. `gathers`: ends with an all-gather.
   TorusRounds(LaneGrid grid, const BlockSizes& whole, bool reduces, bool gathers)
       : LaneRounds(grid.ranks(), in_lanes(grid, whole)), grid_(std::move(grid)), reduces_(reduces), gathers_(gathers) {
     for (Rank axis = 0; axis < grid_.axes(); ++axis) one_way_ += grid_.size(axis) - 1;
@@ -80,7 +81,7 @@ class TorusRounds final : public LaneRounds {
     out.push_back(parcel(before, lane, step, before));
   }
 
-  /// A phase ends when any lane moves on to its next axis.
+  /// A phase ends when any lane continues with its next axis.
   std::vector<RoundPhase> phases() const override {
     if (!sizes().equal()) return BlockRounds::phases();
     std::set<std::int64_t> ends;
@@ -113,7 +114,8 @@ class TorusRounds final : public LaneRounds {
   }
 
  private:
-  /// Progress of a lane in a round: at its `turn`-th axis, with `done` rounds completed and `left` remaining.
+  /// Progress of a lane in a round: at its `turn`-th axis, with `done` rounds along this axis completed and `left` to
+  /// go.
   struct LaneStep {
     Rank turn = 0;
     std::int64_t done = 0, left = 0;
@@ -144,8 +146,9 @@ class TorusRounds final : public LaneRounds {
     return {};
   }
 
-  /// Returns what `from` sends: the blocks of all ranks that are where it is on the axes before this one, and at one
-  /// place of this one. While sums are made that place is one behind, so that the last to come is the receiver's own.
+  /// Returns the parcel that `from` sends: the blocks of all ranks that share its places on the lane's earlier axes,
+  /// and have one given place on the current axis. In a reduce-scatter the first place is the previous one, so that the
+  /// receiver's own block comes last.
   BlockParcel parcel(Rank from, Rank lane, const LaneStep& step, Rank peer) const {
     const Rank axis = grid_.axis(lane, step.turn);
     const auto back = static_cast<Rank>(step.done) + (step.reduces ? 1 : 0);
@@ -158,7 +161,7 @@ class TorusRounds final : public LaneRounds {
 
   LaneGrid grid_;
   bool reduces_, gathers_;
-  std::int64_t one_way_ = 0;  ///< rounds of one pass over all axes
+  std::int64_t one_way_ = 0;  ///< rounds of one pass along all axes
 };
 
 std::unique_ptr<BlockRounds> torus(const RankLayout& layout, const BlockSizes& whole, bool reduces, bool gathers) {
@@ -168,7 +171,7 @@ std::unique_ptr<BlockRounds> torus(const RankLayout& layout, const BlockSizes& w
 }  // namespace
 
 std::vector<Rank> grid_within(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& places) {
-  std::vector<std::vector<std::int64_t>> taken;  // per axis, in order
+  std::vector<std::vector<std::int64_t>> taken;  // places taken on each axis, ascending
   std::int64_t stride = 1;
   std::size_t all = 1;
   for (const std::int64_t size : sizes) {

@@ -1,11 +1,12 @@
-// All-reduce through trees between nodes that differ in size, in segments: NCCL 2.4 (src/graph/trees.cc), in which each
-// channel has a chain through the ranks of every node, whose head is in two binary trees between the nodes, with half
-// of the channel's bytes each. There are as many channels as the smallest node has ranks (over sockets: adapters), as
-// NCCL keeps as many as the search found in every node (src/init.cc); each leaves a node through another rank.
+// All-reduce through trees between nodes that differ in size, in segments: NCCL 2.4 (src/graph/trees.cc). Each channel
+// has a chain through the ranks of every node. The head of the chain is in two binary trees between the nodes; each
+// tree carries half of the channel's bytes. There are as many channels as the smallest node has ranks (over sockets:
+// adapters), because NCCL keeps only the channels that its search found in every node (src/init.cc). Each channel
+// leaves a node through a different rank.
 //
-// A segment is added up along the chains, then up the trees, travels down the trees and along the chains again. A stage
-// is a round; segments follow one another a round apart. Shorter chains begin later, so that all reach their heads
-// together.
+// A segment is summed along the chains, then up the trees; the sum travels down the trees and along the chains. A stage
+// is a round; each segment follows the previous one a round later. Shorter chains begin later, so that all reach their
+// heads together.
 #include <algorithm>
 #include <span>
 #include <tuple>
@@ -20,7 +21,7 @@
 namespace dadsim::collectives {
 namespace {
 
-using Members = std::vector<std::vector<Rank>>;  // per node
+using Members = std::vector<std::vector<Rank>>;  // ranks of each node
 
 Members members_of(const RankLayout& layout) {
   Members members(static_cast<std::size_t>(layout.nodes()));
@@ -30,7 +31,7 @@ Members members_of(const RankLayout& layout) {
   return members;
 }
 
-/// Number of rounds of a segment, and the share of the vector that a port and an adapter carry each way.
+/// Rounds of a segment, and the bytes that a port and an adapter carry in each direction per byte of the vector.
 struct UnevenPlan {
   UnevenPlan(const Members& members, const RankLayout& layout) {
     std::size_t least = members.front().size();
@@ -53,7 +54,7 @@ struct UnevenPlan {
   Rank nodes = 0, channels = 0;
   std::int64_t chain = 0;  ///< edges of the longest chain
   int depth = 0;           ///< depth of the trees
-  double port_bytes = 2;   ///< vectors up the chain and down the chain
+  double port_bytes = 2;   ///< per byte of the vector: up the chain, and down the chain
   double adapter_bytes = 0;
 };
 
@@ -91,7 +92,7 @@ class UnevenTrees final : public BlockRounds {
 
  private:
   Rank size(Rank node) const { return static_cast<Rank>(members_[static_cast<std::size_t>(node)].size()); }
-  /// Returns the rank at a place of a channel's chain through a node, counted from the chain's head.
+  /// Returns the rank at a place of a channel's chain through a node; place 0 is the head.
   Rank at(Rank node, Rank channel, Rank place) const {
     const Rank local = (channel * size(node) / plan_.channels + place) % size(node);
     return members_[static_cast<std::size_t>(node)][static_cast<std::size_t>(local)];
@@ -105,13 +106,13 @@ class UnevenTrees final : public BlockRounds {
       along_chain(node, channel, place, round, sends, out);
       if (place == 0) along_trees(node, channel, round, sends, out);
     }
-    // Both ends of a message use the same order.
+    // Sorts, so that both ends of a message have the same order.
     std::ranges::sort(std::span(out).subspan(start), {}, [](const BlockParcel& parcel) {
       return std::tuple(parcel.peer, parcel.channel, parcel.first, parcel.reduce);
     });
   }
 
-  /// Returns the segment at a stage in the round, if there is one.
+  /// Returns whether a segment is at the stage in the round.
   bool has_segment(std::int64_t round, std::int64_t stage) const { return round >= stage && round - stage < segments_; }
   std::int64_t first_block(std::int64_t segment, Rank channel) const {
     return (segment * plan_.channels + channel) * 2;
@@ -123,7 +124,7 @@ class UnevenTrees final : public BlockRounds {
       if (peer < 0 || peer >= size(node) || !has_segment(round, stage)) return;
       out.push_back({at(node, channel, peer), first_block(round - stage, channel), 2, reduce});
     };
-    // Place p sends its sum on at stage chain − p, and forwards the result one stage after it arrives.
+    // Place p sends its sum at stage chain − p, and forwards the result one stage after its arrival.
     const std::int64_t down = plan_.chain + 2 * plan_.depth;
     add_if(sends ? place - 1 : place + 1, plan_.chain - (sends ? place : place + 1), true);
     add_if(sends ? place + 1 : place - 1, down + (sends ? place : place - 1), false);
@@ -146,12 +147,12 @@ class UnevenTrees final : public BlockRounds {
   }
 
   Members members_;
-  std::vector<std::pair<Rank, Rank>> places_;  ///< per rank: its node, and its place there
+  std::vector<std::pair<Rank, Rank>> places_;  ///< node of each rank, and its place in the node
   UnevenPlan plan_;
   std::int64_t segments_;
 };
 
-/// Returns the number S of segments with the shortest (stages + S − 1) rounds on the narrowest line.
+/// Returns the number S of segments for which (stages + S − 1) rounds on the narrowest line take least time.
 std::int64_t segments_of(const CollectiveRequest& request, const RankLayout& layout, const UnevenPlan& plan,
                          Protocol protocol) {
   const double bytes = request.bytes.front();

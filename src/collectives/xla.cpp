@@ -1,6 +1,6 @@
-// Algorithms of XLA among TPUs: both ways round each axis of the torus (scaling book of DeepMind, jax-ml.github.io/
-// scaling-book/sharding, 2025: an all-gather along an axis sends both ways; several axes are used at once). Nobody sets
-// it from outside.
+// Algorithms of XLA among TPUs: rings in both directions of each axis of the torus (scaling book of DeepMind,
+// jax-ml.github.io/ scaling-book/sharding, 2025: an all-gather along an axis sends in both directions; several axes are
+// used at once). XLA has no setting for the algorithm.
 #include "collectives/libraries.hpp"
 
 namespace dadsim::collectives {
