@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
-/// Returns the most that a worker sends.
+/// Returns the largest of the first `count` values.
 double most_of(const PerWorker& values, std::size_t count) {
   double most = 0;
   for (std::size_t i = 0; i < count; ++i) most = std::max(most, values[i]);
@@ -46,8 +46,8 @@ double bytes_sent(const Task& task, std::size_t workers) {
 std::optional<step::Assignment> least_of(const step::Alternatives& alternatives, const std::vector<LayerCosts>& layers,
                                          std::size_t positions) {
   const std::size_t count = alternatives.all.size();
-  // best[a]: least cost of the layers from this one to the last, if this one takes a. above[i][a]: the alternative that
-  // the next layer takes then.
+  // best[a]: least cost of the layers from this one to the last, if this layer takes a. above[i][a]: the alternative
+  // that the next layer then takes.
   std::vector<double> best;
   std::vector<std::vector<std::size_t>> above(layers.size(), std::vector<std::size_t>(count));
   for (std::size_t i = layers.size(); i-- > 0;) {
@@ -69,7 +69,7 @@ std::optional<step::Assignment> least_of(const step::Alternatives& alternatives,
   step::Assignment assignment(positions, -1);
   std::size_t at = count;
   for (std::size_t a = 0; a < best.size(); ++a) {
-    // There is no layer below the first.
+    // The first layer has no layer below.
     if (alternatives.all[a].passes_down || best[a] == kImpossible) continue;
     if (at == count || best[a] < best[at]) at = a;
   }
@@ -132,7 +132,7 @@ namespace {
 
 constexpr double kNotOffered = std::numeric_limits<double>::infinity();
 
-/// Adds the costs of a group's ops at a layer of the timed network to the alternatives that they belong to.
+/// Adds the costs of a group's ops, at a layer of the timed network, to the alternatives of these ops.
 void add_costs(const step::Group& group, const spec::LayerShape& layer, bool is_first, const OpSizing& sizing,
                const Price& price, std::vector<double>& costs) {
   for (const step::Op& op : group.ops) {
@@ -159,7 +159,7 @@ std::vector<LayerCosts> costs_of_alternatives(const step::StepStructure& structu
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const std::size_t position = layers[i];
     const std::size_t stand_in = positions.stand_in(position, false);
-    // True if the Δ of this layer follows from that of the next layer alone.
+    // True if this layer's Δ can be computed from the next layer's Δ alone.
     const bool chained = i + 1 < layers.size() && layers[i + 1] == position + 1 && timed.layers[position].delta_follows;
     LayerCosts& here = all.emplace_back(LayerCosts{position, {}, chained});
     for (std::size_t a = 0; a < structure.alternatives.all.size(); ++a) {

@@ -9,15 +9,15 @@
 namespace dadsim::schedule {
 namespace {
 
-/// A rank search at a layer: the layer's position in the network, and the call.
+/// A rank search at a layer: the layer's position in the network, and the function call.
 struct Look {
   std::size_t position = 0;
-  bool embeddings = false;  ///< in a sweep that includes tables
+  bool embeddings = false;  ///< true: the sweep includes tables
   step::Call call;
   bool operator==(const Look&) const = default;
 };
 
-/// Returns the rank searches of a step, each once, even if it occurs with several sizes.
+/// Returns the rank searches of a step without repetitions: one for each position and call.
 std::vector<Look> looks_of(const step::StepStructure& structure, const spec::ModelShape& learned) {
   std::vector<Look> looks;
   for (const step::Sweep& sweep : structure.sweeps) {
@@ -43,7 +43,7 @@ std::vector<Look> looks_of(const step::StepStructure& structure, const spec::Mod
   return looks;
 }
 
-/// Returns the searches per structure of the trajectory.
+/// Returns the rank searches of each structure of the trajectory.
 std::vector<std::vector<Look>> looks_of(const step::Trajectory& trajectory, const spec::ModelShape& learned) {
   std::vector<std::vector<Look>> looks;
   for (const step::StepStructure& structure : trajectory.structures) looks.push_back(looks_of(structure, learned));
@@ -110,7 +110,7 @@ CensoredCount count_censored(const step::Trajectory& trajectory, const spec::Mod
       step::Scope scope{&learned.layers[look.position], &step.sizes, 0, &sums,
                         spec::delta_relations(learned, look.position)};
       scope.classes = &classes;
-      std::vector<bool> leaves_out;  // per class
+      std::vector<bool> leaves_out;  // result of each class of workers
       for (const std::int32_t worker : classes.first) {
         scope.worker = worker;
         leaves_out.push_back(look.call.arguments[0].evaluate(scope) < look.call.arguments[3].evaluate(scope));

@@ -7,14 +7,14 @@
 
 namespace dadsim::schedule {
 
-/// Counts of censored rank searches, which found fewer components than there are (see step::extent::censored_rank()),
-/// per layer, worker and step with a search.
+/// Number of rank searches, per layer, worker and step, and of those that are censored: they found fewer components
+/// than there are (see step::extent::censored_rank()).
 struct CensoredCount {
   double looked = 0;
   double left_out = 0;  ///< searches that recorded fewer components than the learned layer has
 };
 
-/// Counts over all steps of a run, on the network that learned.
+/// Returns the counts over all steps of a run, on the learned network.
 CensoredCount count_censored(const step::Trajectory& trajectory, const spec::ModelShape& learned);
 
 /// Returns the positions in `timed` of layers whose result on `learned` is censored in some step. Such layers are timed

@@ -20,38 +20,42 @@ namespace {
 
 bool is_forward(step::Phase phase) { return phase == step::Phase::forward || phase == step::Phase::loss; }
 
-/// The consecutive layers of one piece of a pipeline, and their tasks in a step (see divide.hpp).
+/// The consecutive layers of one piece of a pipeline, and their tasks in a step.
 class ModelChunk {
  public:
   ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, std::size_t replicas, std::int64_t micro_batches,
              spec::LayerRange layers);
 
   spec::Precision precision() const { return full_.precision; }
-  /// Returns the bytes passed on per micro-batch, by all devices of the stage together.
+  /// Returns the bytes sent to the next piece per micro-batch, by all devices of the stage together.
   double sends() const { return sends_; }
   const std::string& last_layer() const { return whole_.layers[layers_.end - 1].name; }
-  /// Returns the bytes, on one device, of the table whose entries the last layer of `end` scores; 0 if no layer does.
+  /// Returns the bytes, on one device, of this piece's embedding table if the last layer of `end` is tied to it;
+  /// otherwise 0.
   double tied_table_bytes(const ModelChunk& end) const;
 
-  /// Adds the tasks of a micro-batch in one direction. `last`: includes the tasks that are done once per step.
+  /// Adds the tasks of a micro-batch in one direction. `last`: includes tasks that are done once per step.
   void pass(PassKind kind, bool last, Schedule& out, std::int32_t stage);
-  /// Begins the return of the activations that the first block of a backward pass has on the host.
+  /// Begins copying the activations of a backward pass's first block back from the host.
   void begin_return(Schedule& out, std::int32_t stage);
-  /// Gathers received data of which each device of the stage has a part.
+  /// Adds the all-gather of received data, of which each device of the stage has a part. Adds nothing with sequence
+  /// parallelism, where each device keeps its part.
   void gather_received(double bytes, Schedule& out, std::int32_t stage) const;
   /// Adds the tasks after the last pass.
   void finish(Schedule& out, std::int32_t stage);
 
  private:
-  /// Parameters that are gathered together if replicas divide them: a block, or the layers outside of blocks.
+  /// Parameters that are gathered together if replicas divide them: a block, or all layers outside of blocks; in a
+  /// network without blocks, a layer.
   struct DividedUnit {
     std::string name;
     double bytes = 0;                         ///< bytes of its parameters on one device, without divided experts
     bool kept = false;                        ///< true: kept from the forward pass until the end of the backward pass
-    double learned = 0;                       ///< bytes of its parameters that an update changes
-    double experts = 0, learned_experts = 0;  ///< bytes of divided experts, all and learned
-    double activations = 0;                   ///< bytes per micro-batch kept by the host until the backward pass
-    double launches = 0;  ///< host seconds for its kernels, forward and backward, if it cannot run ahead
+    double learned = 0;                       ///< bytes of its parameters that an update changes (not frozen)
+    double experts = 0, learned_experts = 0;  ///< bytes of divided experts: all, and those not frozen
+    double activations = 0;                   ///< bytes per micro-batch that stay on the host until the backward pass
+    double launches = 0;  ///< host seconds to launch its kernels, forward and backward, if the host cannot run ahead of
+                          ///< the device
   };
 
   void check() const;
@@ -105,48 +109,51 @@ class ModelChunk {
   const spec::ModelShape& device_;
   spec::ParallelismSpec how_;
   double sharers_;     ///< devices that divide states, gradients or parameters among themselves
-  double groups_ = 1;  ///< number of groups of such devices, which hold the same parts
-  double copies_ = 1;  ///< devices with the same experts, if devices divide them
+  double groups_ = 1;  ///< number of groups of `sharers_` devices; all groups hold the same parts
+  double copies_ = 1;  ///< number of devices with the same experts, if devices divide experts
   spec::LayerRange layers_;
   std::string all_reduce_, all_gather_, reduce_scatter_;
   bool sums_gradients_ = true;
   double samples_ = 0;  ///< samples per micro-batch
-  double element_ = 4;  ///< bytes
+  double element_ = 4;  ///< bytes per number
   double sends_ = 0;
   Schedule full_;                     ///< tasks for the whole batch
-  std::vector<const Task*> of_pass_;  ///< per task of full_: its counterpart for a micro-batch, if it belongs to a pass
+  std::vector<const Task*> of_pass_;  ///< counterpart for a micro-batch of each task of full_; null outside of passes
   Schedule micro_;
-  std::size_t forward_end_ = 0, backward_end_ = 0;  ///< end of each pass in full_
-  std::vector<std::size_t> orthogonal_;             ///< tasks of full_ that orthogonalise
+  std::size_t forward_end_ = 0, backward_end_ = 0;  ///< index in full_ of the end of each pass
+  std::vector<std::size_t> orthogonal_;             ///< indices in full_ of tasks that orthogonalise
   std::map<std::size_t, double>
-      gathered_matrices_;  ///< per such task: bytes that a device of a divided layer hands over
+      gathered_matrices_;  ///< bytes that a device of a divided layer sends, per task that orthogonalises
   double matrix_bytes_ = 0, expert_matrix_bytes_ = 0;  ///< bytes of all matrices to orthogonalise on one device
-  std::vector<std::size_t> position_of_;  ///< per task of full_: the layer it is for, if it belongs to a pass; or kNone
-  std::map<std::string_view, std::vector<std::size_t>> computed_again_;  ///< per block: tasks of full_
-  std::map<std::string_view, double> activated_again_;                   ///< per block: bytes of a micro-batch
-  std::vector<std::int32_t> now_at_;  ///< per collective of full_: its task in the result
+  std::vector<std::size_t> position_of_;  ///< layer of each task of full_, if it belongs to a pass; otherwise kNone
+  std::map<std::string_view, std::vector<std::size_t>> computed_again_;  ///< tasks of full_ to recompute, per block
+  std::map<std::string_view, double> activated_again_;                   ///< bytes of recomputed activations of a
+                                                                         ///< micro-batch, per block
+  std::vector<std::int32_t> now_at_;  ///< task in the result of each collective of full_
   std::vector<DividedUnit> units_;    ///< in the order of the forward pass
-  std::vector<std::size_t> unit_of_;  ///< per layer
+  std::vector<std::size_t> unit_of_;  ///< unit of each layer
   // State of the current pass:
   bool forward_ = true;
-  bool only_inputs_ = false;             ///< true: gradients of weights come later
-  bool only_weights_ = false;            ///< true: computes gradients of weights only; those of inputs exist
+  bool only_inputs_ = false;             ///< true: computes gradients of inputs only; gradients of weights follow later
+  bool only_weights_ = false;            ///< true: computes gradients of weights only; gradients of inputs exist
+                                         ///< already
   bool sums_groups_ = true;              ///< true: groups with the same parts also sum their scattered gradients
   bool hides_sums_ = false;              ///< true: sums among the devices of a layer overlap with gradients of weights
   std::vector<std::size_t> held_back_;   ///< tasks of full_ that overlap with a sum among the devices of a layer
-  std::vector<std::int32_t> beside_[2];  ///< overlapped sums among devices of a layer: of inputs, of outputs
-  std::vector<std::int32_t> rows_;       ///< running exchange of rows with experts, to be waited for
-  std::vector<std::int32_t> keys_;       ///< collectives that overlap with attention, to be waited for after it
+  std::vector<std::int32_t> beside_[2];  ///< overlapping collectives among devices of a layer that are not waited for
+                                         ///< yet: of incoming data, of outgoing data
+  std::vector<std::int32_t> rows_;       ///< exchange of rows with experts under way, which must be waited for
+  std::vector<std::int32_t> keys_;       ///< collectives that overlap with attention, and are waited for after it
   std::string_view block_;               ///< current block
-  std::vector<std::size_t> order_;       ///< order of units
+  std::vector<std::size_t> order_;       ///< units in the order of the pass
   std::size_t unit_ = 0;                 ///< current unit
-  std::vector<std::size_t> of_unit_;     ///< collectives of full_ for the unit's gradients, not yet begun
-  std::vector<std::vector<std::int32_t>> gathers_;  ///< per unit: the tasks, until they have been waited for
+  std::vector<std::size_t> of_unit_;     ///< collectives of full_ for the unit's gradients, not issued yet
+  std::vector<std::vector<std::int32_t>> gathers_;  ///< tasks of each unit's gathers that have not been waited for
   std::size_t gathered_ = 0;                        ///< number of units of order_ gathered so far
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t at_ = kNone;        ///< current unit, if activations go to the host
-  std::size_t brought_back_ = 0;  ///< the unit whose activations last began to return
-  std::size_t launched_ = kNone;  ///< the unit whose kernels the host launches
+  std::size_t brought_back_ = 0;  ///< unit whose activations were last requested from the host
+  std::size_t launched_ = kNone;  ///< unit whose kernels the host is launching
 };
 
 using spec::Recomputation;
@@ -185,7 +192,7 @@ ModelChunk::ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, 
   sends_ = element_ * samples_ *
            (ends ? whole_.layers.back().outputs_per_sample : spec::inputs_of_block(whole_.layers[layers_.end]));
 
-  // Both schedules come from one recording: their passes have the same tasks in the same order.
+  // Both schedules come from one recording, so their passes have the same tasks in the same order.
   std::vector<const Task*> small;
   for (const Task& task : micro_.tasks) {
     if (pass_of(task) != nullptr) small.push_back(&task);
@@ -213,7 +220,7 @@ ModelChunk::ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, 
     const double activated = again ? 0 : spec::activated_again(own, how_);
     if (activated > 0) activated_again_[block] += element_ * samples_ * (own.outputs_per_sample + activated);
   }
-  // The collectives of the last layers are under way before any wait.
+  // Issues the collectives of the last layers before any wait.
   while (backward_end_ < full_.tasks.size() && !std::holds_alternative<WaitTask>(full_.tasks[backward_end_].what))
     ++backward_end_;
   now_at_.assign(full_.tasks.size(), -1);
@@ -260,7 +267,7 @@ void ModelChunk::check() const {
 
 bool ModelChunk::sharded(Sharding least) const { return how_.sharding >= least && sharers_ > 1; }
 
-/// Replaces sums by reduce-scatters if a replica needs only its part of the sum, and updates only that part.
+/// Replaces all-reduces by reduce-scatters if a replica needs only its part of the sum, and updates only this part.
 void ModelChunk::shard_gradients() {
   double shared = 0;
   double experts = 0;
@@ -281,13 +288,13 @@ void ModelChunk::shard_gradients() {
   }
 }
 
-/// One matrix to orthogonalise.
+/// A matrix to orthogonalise.
 struct WholeMatrix {
   std::size_t task = 0;
   double flops = 0;
 };
 
-/// Deals matrices out to devices, the largest first, each to the device with the least work so far. Returns the
+/// Distributes matrices over devices, the largest first, each to the device with the least work so far. Returns the
 /// matrices of the device with the most work.
 std::vector<WholeMatrix> of_busiest(std::vector<WholeMatrix> matrices, std::size_t devices) {
   if (devices <= 1) return matrices;
@@ -317,18 +324,18 @@ bool orthogonalises(const Task& task) {
   return compute != nullptr && compute->phase == step::Phase::orthogonalise;
 }
 
-/// Prepares Newton–Schulz of Muon, which takes whole matrices. Devices that divide a layer gather its matrix, and all
-/// of them orthogonalise it (Megatron-LM, muon_tp_mode duplicated). Devices that divide states have different whole
-/// matrices (Megatron-LM, layer-wise distributed optimizer; KellerJordan/Muon), and each counts as the one with the
-/// most work. With divided parameters an all-to-all puts matrices together before, and another returns the steps
-/// (microsoft/dion, megabatch_base.py).
+/// Prepares Newton–Schulz of Muon, which needs whole matrices. Devices that divide a layer gather its matrix, and each
+/// orthogonalises it (Megatron-LM, muon_tp_mode duplicated). Devices that divide states have different whole matrices
+/// (Megatron-LM, layer-wise distributed optimizer; KellerJordan/Muon); each is timed like the one with the most work.
+/// With divided parameters an all-to-all assembles matrices before, and another returns the steps (microsoft/dion,
+/// megabatch_base.py).
 void ModelChunk::assign_matrices(const Undivided& step) {
   std::vector<Task> whole;
   if (how_.tensor > 1 && std::ranges::any_of(full_.tasks, orthogonalises))
     whole = step.of_whole(layers_, step.sample_scale).tasks;
   auto next = whole.begin();
   std::vector<WholeMatrix> matrices, of_experts;
-  std::map<std::size_t, double> bytes_of;  // per task: bytes of one matrix on a device
+  std::map<std::size_t, double> bytes_of;  // bytes of one matrix on a device, per task
   for (std::size_t i = 0; i < full_.tasks.size(); ++i) {
     if (!orthogonalises(full_.tasks[i])) continue;
     if (how_.tensor > 1) {
@@ -363,8 +370,9 @@ void ModelChunk::assign_matrices(const Undivided& step) {
   }
 }
 
-/// Puts divided matrices together on the devices that orthogonalise them, or returns the steps; those of an optimizer
-/// on the host go over the link to it.
+/// Before matrices are orthogonalised, assembles those whose parameters are divided on the devices that orthogonalise
+/// them; afterwards returns the steps. With the optimizer on the host, matrices and steps also travel over the link to
+/// the host.
 void ModelChunk::exchange_matrices(const std::string& what, Schedule& out, std::int32_t stage) const {
   if (how_.offloads_optimizer()) {
     const bool divided = sharded(Sharding::optimizer);
@@ -428,8 +436,8 @@ bool ModelChunk::is_weight_gradient(std::size_t index) const {
   return std::get<ComputeTask>(of_pass_[index]->what).phase == step::Phase::weight_gradient;
 }
 
-/// Returns whether a task overlaps with a sum among the devices of its layer. Gradients of weights, and tasks that use
-/// them, follow the gradient of the inputs, and are computed while that gradient is summed.
+/// Returns whether a task overlaps with a sum among the devices of its layer. Gradients of weights of column-parallel
+/// layers, and tasks that use them, are computed while the gradient of the inputs is summed.
 bool ModelChunk::is_beside_sum(std::size_t index) const {
   if (of_pass_[index] == nullptr) return !held_back_.empty();
   if (!is_weight_gradient(index)) return false;
@@ -442,7 +450,7 @@ void ModelChunk::add_held_back(Schedule& out, std::int32_t stage) {
 
 void ModelChunk::finish(Schedule& out, std::int32_t stage) {
   if (how_.sequence_parallel && how_.tensor > 1) {
-    // Undivided layers have seen only a part of the sequence.
+    // Sums gradients of undivided layers, because each device has processed only a part of the sequence.
     double bytes = 0;
     for (std::size_t i = layers_.first; i < layers_.end; ++i) {
       if (whole_.layers[i].split == TensorSplit::whole && whole_.layers[i].expert_group == 1)
@@ -509,12 +517,12 @@ void ModelChunk::add_collective(const std::string& layer, CollectiveTask collect
     sum.bytes = collective.bytes.scaled(1 / sharers_);
   }
   out.tasks.push_back({layer, std::move(collective), stage});
-  if (sums_parts) out.tasks.push_back({layer, std::move(sum), stage});  // after the scatter, on the same line
+  if (sums_parts) out.tasks.push_back({layer, std::move(sum), stage});  // follows the scatter, on the same line
   for (const std::size_t index : stands_for) now_at_[index] = static_cast<std::int32_t>(out.tasks.size()) - 1;
 }
 
-/// Scatters the gradients of parameters that are gathered together, once the backward pass has left them (FSDP: Zhao et
-/// al., arXiv:2304.11277, section 3.2.1).
+/// Scatters the gradients of a unit's parameters, once the backward pass has completed them (FSDP: Zhao et al.,
+/// arXiv:2304.11277, section 3.2.1).
 void ModelChunk::leave_unit(Schedule& out, std::int32_t stage) {
   std::vector<std::size_t> left = std::exchange(of_unit_, {});
   while (!left.empty()) {
@@ -554,7 +562,7 @@ void ModelChunk::add_pass_task(std::size_t index, Schedule& out, std::int32_t st
   }
   Task own = task;
   own.stage = stage;
-  // With sequence parallelism, each device has a part of the layers that are not divided otherwise.
+  // With sequence parallelism, each device does a part of the work of undivided layers.
   if (how_.sequence_parallel && how_.tensor > 1 && known && whole_.layers[position].split == TensorSplit::whole &&
       whole_.layers[position].expert_group == 1) {
     auto& compute = std::get<ComputeTask>(own.what);
@@ -568,7 +576,7 @@ void ModelChunk::add_pass_task(std::size_t index, Schedule& out, std::int32_t st
   exchange_rows(whole_.layers[position], position, phase, false, out, stage);
 }
 
-/// Repeats the forward pass of a block, or of a part of it.
+/// Adds a recomputation of the forward pass of a block, or of a part of it.
 void ModelChunk::recompute(std::string_view block, Schedule& out, std::int32_t stage) {
   if (how_.recomputation == Recomputation::none) return;
   block_ = block;
@@ -597,7 +605,7 @@ std::int32_t ModelChunk::add_gather(Among among, const std::string& layer, doubl
   return static_cast<std::int32_t>(out.tasks.size()) - 1;
 }
 
-/// Adds gathers of parameters of `bytes`, and of experts that other devices have too. Returns their tasks.
+/// Adds gathers of `bytes` of parameters, and of experts that other devices hold too. Returns their tasks.
 std::vector<std::int32_t> ModelChunk::add_gathers(const std::string& layer, double bytes, double experts, Schedule& out,
                                                   std::int32_t stage) const {
   std::vector<std::int32_t> gathers;
@@ -609,8 +617,8 @@ std::vector<std::int32_t> ModelChunk::add_gathers(const std::string& layer, doub
   return gathers;
 }
 
-/// Orders the units for a pass. The layers outside of blocks come first, and are kept until the end of the backward
-/// pass.
+/// Orders the units for a pass. The layers outside of blocks come first in the forward pass, and are kept until the end
+/// of the backward pass, which therefore does not gather them again.
 void ModelChunk::begin_units(bool forward) {
   order_.clear();
   gathered_ = 0;
@@ -646,7 +654,7 @@ double ModelChunk::rows(const spec::LayerShape& layer) const {
   return samples_ * static_cast<double>(layer.rows_per_sample);
 }
 
-/// Returns whether a layer's inputs are whole and its outputs divided.
+/// Returns whether a layer is column-parallel: whole inputs, divided outputs.
 bool ModelChunk::is_column(std::size_t position) const {
   if (!layers_.holds(position)) return false;
   const spec::LayerShape& layer = whole_.layers[position];
@@ -661,12 +669,12 @@ bool ModelChunk::divides_sequence(const spec::LayerShape& layer) const {
 }
 
 /// Adds the collectives among the devices of a stage before or after a computation of a layer. Collectives that
-/// TensorOverlap allows to overlap with it begin before it, and are waited for after it.
+/// TensorOverlap allows to overlap with the computation begin before it, and are waited for after it.
 void ModelChunk::add_layer_sums(const spec::LayerShape& layer, std::size_t position, step::Phase phase, bool before,
                                 Schedule& out, std::int32_t stage) {
   if (how_.tensor == 1 || layer.split == spec::TensorSplit::whole || layer.split == spec::TensorSplit::heads) return;
   const bool column = is_column(position);
-  // Adjacent column layers read the same inputs.
+  // Adjacent column-parallel layers read the same inputs, which are gathered once.
   const bool first = column && !(position > 0 && is_column(position - 1));
   const bool last = column && !is_column(position + 1);
   const bool table = layer.kind == spec::LayerKind::embedding;
@@ -707,7 +715,7 @@ void ModelChunk::add_layer_sums(const spec::LayerShape& layer, std::size_t posit
       add(step::CollectiveKind::all_gather, outputs / how_.tensor);
     }
     if (!before && comes) end(kComing);
-    // The inputs were not kept whole, and delayed gradients of weights need them.
+    // Gathers the inputs again for gradients of weights, because only a part of them was kept.
     if (before && last && sequence && hides_sums_)
       begin(kComing, step::CollectiveKind::all_gather, inputs / how_.tensor);
     if (before || !first) return;
@@ -720,7 +728,8 @@ void ModelChunk::add_layer_sums(const spec::LayerShape& layer, std::size_t posit
     end(kLeaving);
   } else if (before && sequence && last && phase == step::Phase::weight_gradient) {
     if (beside_[kComing].empty()) {
-      add(step::CollectiveKind::all_gather, inputs / how_.tensor);  // gathers the inputs again, as above
+      // Gathers the inputs again, as in the backward pass above.
+      add(step::CollectiveKind::all_gather, inputs / how_.tensor);
     } else {
       end(kComing);
     }
@@ -729,8 +738,9 @@ void ModelChunk::add_layer_sums(const spec::LayerShape& layer, std::size_t posit
 
 // ---- devices that have a part of each sequence ----
 
-/// Gathers keys and values of the other parts for attention in both passes; after it, their gradients go back to the
-/// devices that own them.
+/// Adds the exchange of context parallelism: the gather of other devices' keys and values in both passes, and the
+/// reduce-scatter of their gradients in the backward pass. With ring exchange, both begin before attention and are
+/// waited for after it. Otherwise attention waits for the gather, and the reduce-scatter follows attention.
 void ModelChunk::exchange_keys(const spec::LayerShape& layer, step::Phase phase, bool before, Schedule& out,
                                std::int32_t stage) {
   const bool backward = phase == step::Phase::backpropagate;
@@ -759,8 +769,8 @@ bool ModelChunk::has_divided_experts(std::size_t position) const {
   return layers_.holds(position) && whole_.layers[position].expert_group > 1;
 }
 
-/// Exchanges rows: they go to the devices whose experts the router chose, and the results return. The backward pass
-/// exchanges Δ likewise. Each of the devices of a layer sends its part of the rows.
+/// Adds the exchange of rows: rows are sent to the devices of their experts, and the results return. The backward pass
+/// exchanges Δ likewise. Each device of a layer sends its part of the rows.
 void ModelChunk::exchange_rows(const spec::LayerShape& layer, std::size_t position, step::Phase phase, bool before,
                                Schedule& out, std::int32_t stage) {
   if (!has_divided_experts(position) || (!is_forward(phase) && phase != step::Phase::backpropagate)) return;
@@ -768,7 +778,7 @@ void ModelChunk::exchange_rows(const spec::LayerShape& layer, std::size_t positi
   const bool last = !has_divided_experts(position + 1);
   const bool sends = before && (is_forward(phase) ? first : last);
   const bool returns = !before && (is_forward(phase) ? last : first);
-  // Tables read indices of entries from the input, and pass no gradient on.
+  // Tables read indices from the input, which is small, and have no gradient of the input.
   const double pooled = spec::pooled_per_sample(layer);
   if ((!sends && !returns) || (pooled > 0 && sends == is_forward(phase))) return;
   if (pooled > 0) {
@@ -785,7 +795,7 @@ void ModelChunk::exchange_rows(const spec::LayerShape& layer, std::size_t positi
   rows_.push_back(begin_among(Among::experts, step::CollectiveKind::all_to_all, layer.name, bytes, out, stage));
   if (how_.expert_exchange == spec::ExpertExchange::once)
     std::get<CollectiveTask>(out.tasks.back().what).row_experts = layer.experts_per_token;
-  // With two micro-batches in turn, the exchange of one overlaps with the computation of the other.
+  // With two micro-batches in alternation, the exchange of one overlaps with the computation of the other.
   if (!how_.expert_overlap) wait_for(rows_, layer.name, out, stage);
 }
 
@@ -840,14 +850,14 @@ const std::string& ModelChunk::algorithm_of(step::CollectiveKind kind) const {
   }
 }
 
-// Offload to the host: the optimizer's state, and the activations of blocks from the pass forward until the pass back.
+// Offload to the host: the optimizer's state, and the activations of blocks between forward and backward pass.
 
-/// Moves updates to the host: its processor updates the same numbers in its own memory.
+/// Moves updates to the host, whose processor updates the same numbers in its own memory.
 void ModelChunk::offload_updates() {
   for (Task& task : full_.tasks) {
     auto* compute = std::get_if<ComputeTask>(&task.what);
     if (compute == nullptr || compute->phase != step::Phase::update) continue;
-    // All have equally many parameters.
+    // All workers have the same number of parameters.
     compute->seconds = PerWorker(how_.offload_share * compute->bytes_moved[0] / how_.host_rate);
     for (PerWorker* kept : {&compute->flops, &compute->bytes_moved, &compute->launches})
       *kept = kept->scaled(how_.state_kept());
@@ -868,8 +878,8 @@ void ModelChunk::add_transfer(const std::string& what, Schedule& out, std::int32
   out.tasks.push_back({what, std::move(transfer), stage});
 }
 
-/// Sums the bytes that blocks leave with the host: of the first ones, and not of the network's last block, whose
-/// backward pass comes next.
+/// Determines the bytes that each block leaves on the host: only the first blocks, and never the network's last block,
+/// whose backward pass comes next.
 void ModelChunk::measure_activations() {
   const spec::KeptActivations kept(full_.precision, how_);
   const std::vector<spec::LayerRange> blocks = spec::blocks_of(device_);
@@ -889,8 +899,8 @@ void ModelChunk::measure_activations() {
   }
 }
 
-/// Enters a block. In the forward pass, the previous block's activations go to the host. In the backward pass, the
-/// block waits for its own activations, and the next block's begin to return.
+/// Enters a block. In the forward pass, starts copying the previous block's activations to the host. In the backward
+/// pass, waits for this block's activations, and starts copying the next block's back.
 void ModelChunk::enter_block(std::size_t unit, Schedule& out, std::int32_t stage) {
   if (unit == at_) return;
   if (forward_) leave_block(out, stage);
@@ -903,8 +913,8 @@ void ModelChunk::enter_block(std::size_t unit, Schedule& out, std::int32_t stage
   bring_back_before(unit, out, stage);
 }
 
-/// Sends a block's activations to the host, once those of the previous block have gone: the device holds at most two
-/// blocks' at a time.
+/// Copies a block's activations to the host, after the previous block's have arrived. The device thus holds the
+/// activations of at most two blocks.
 void ModelChunk::leave_block(Schedule& out, std::int32_t stage) const {
   if (at_ == kNone || units_[at_].activations == 0) return;
   add_copy(units_[at_], HostCopy::wait_to_host, out, stage);
@@ -916,7 +926,8 @@ void ModelChunk::begin_return(Schedule& out, std::int32_t stage) {
   bring_back_before(units_.size(), out, stage);
 }
 
-/// Begins the return of activations of the last unit before `unit` that has any, unless it has begun.
+/// Starts the copy back for the last unit before `unit` that has activations on the host, unless it has started
+/// already.
 void ModelChunk::bring_back_before(std::size_t unit, Schedule& out, std::int32_t stage) {
   while (unit > 0 && units_[unit - 1].activations == 0) --unit;
   if (unit == 0 || unit - 1 >= brought_back_) return;
@@ -938,7 +949,7 @@ void ModelChunk::add_copy(const DividedUnit& unit, HostCopy copy, Schedule& out,
       {unit.name + (leaves ? "activations to the host" : "activations from the host"), std::move(task), stage});
 }
 
-// Kernel launches of blocks with experts, where the host waits in each block for the device.
+// Kernel launches of blocks with experts, in which the host must wait for the device.
 
 void ModelChunk::measure_launches() {
   for (std::size_t i = layers_.first; i < layers_.end; ++i) {
@@ -947,9 +958,9 @@ void ModelChunk::measure_launches() {
   }
 }
 
-/// Begins the host's launches: a block takes as long as the device or its host, whichever is slower. A third of the
-/// launches belongs to the forward pass, a third to gradients of inputs and a third to gradients of weights; a
-/// recomputed block has its forward pass twice.
+/// Begins the host's launches of a unit. The unit takes as long as the device or the host, whichever is slower. The
+/// forward pass, gradients of inputs and gradients of weights each have a third of the launches; a recomputed block
+/// repeats its forward pass.
 void ModelChunk::begin_launches(std::size_t unit, Schedule& out, std::int32_t stage) {
   if (unit == launched_) return;
   end_launches(out, stage);
@@ -976,7 +987,7 @@ void ModelChunk::end_launches(Schedule& out, std::int32_t stage) {
   out.tasks.push_back({"launches", std::move(task), stage});
 }
 
-/// Puts the tasks of all stages into one list, in an order in which each follows the tasks that it waits for.
+/// Merges the tasks of all stages into one list, in which each task follows the tasks that it waits for.
 class Division {
  public:
   Division(const Undivided& step, const spec::ParallelismSpec& how, std::size_t replicas)
@@ -1030,18 +1041,19 @@ class Division {
   }
 
  private:
-  static constexpr std::int32_t kNotYet = -1;  ///< the previous pass has not been added
-  static constexpr std::int32_t kHere = -2;    ///< the previous pass was added, on the same stage
+  static constexpr std::int32_t kNotYet = -1;  ///< the pass has not been added yet
+  static constexpr std::int32_t kHere = -2;    ///< the pass was added, and the next piece is on the same stage
 
   std::int32_t stage_of(std::int32_t piece) const { return how_.stage_of(piece); }
 
-  /// Returns the task with which a piece sent a micro-batch in a direction.
+  /// Returns the task in which a piece sent a micro-batch in a direction; kNotYet or kHere: there is none.
   std::int32_t& sent(bool forward, std::int32_t piece, std::int64_t micro_batch) {
     return sent_[forward ? 0 : 1][static_cast<std::size_t>(piece * micro_batches_ + micro_batch)];
   }
 
   bool is_ready(const PipelinePass& pass) {
-    if (pass.kind == PassKind::weights) return true;  // runs after the gradient of the inputs, on the same stage
+    // Follows the gradient of the inputs on the same stage, so nothing is sent.
+    if (pass.kind == PassKind::weights) return true;
     const std::int32_t from = pass.piece + (pass.forward() ? -1 : 1);
     if (from >= 0 && from <= last_) return sent(pass.forward(), from, pass.micro_batch) != kNotYet;
     return pass.forward() || sent(true, last_, pass.micro_batch) != kNotYet;
@@ -1075,7 +1087,7 @@ class Division {
       send.among = Among::stages;
       send.to_stage = stage_of(to);
       send.algorithm = "direct";
-      // The Δ of the inputs is as large as the inputs.
+      // The Δ sent back is as large as the inputs.
       const ModelChunk& sized = forward ? piece : pieces_[static_cast<std::size_t>(to)];
       send.bytes = PerWorker({sized.sends() / how_.tensor});
       message = static_cast<std::int32_t>(result_.tasks.size());
@@ -1084,8 +1096,8 @@ class Division {
     sent(forward, pass.piece, pass.micro_batch) = message;
   }
 
-  /// Gives a copy of the tied table to the first stage and to the last stage, which computes scores with it; both sum
-  /// its gradient.
+  /// Sums the gradient of a tied table between the first stage, which reads it, and the last stage, which computes
+  /// scores with it. Both hold a copy.
   void share_tied_tables() {
     const double bytes = pieces_.front().tied_table_bytes(pieces_.back());
     const std::int32_t ends[] = {0, stage_of(last_)};

@@ -10,10 +10,10 @@
 namespace dadsim::schedule {
 namespace {
 
-/// All-reduces that are carried out as one.
+/// All-reduces that are merged into one.
 struct Bucket {
   std::vector<std::size_t> members;  ///< indices into Schedule::tasks, in order
-  std::vector<double> bytes;         ///< per worker, bytes sent to all members together
+  std::vector<double> bytes;         ///< CollectiveTask::bytes of each worker, added up over the members
 
   void add(std::size_t task, const PerWorker& more) {
     members.push_back(task);
@@ -22,7 +22,7 @@ struct Bucket {
   bool holds(std::size_t task) const { return std::ranges::find(members, task) != members.end(); }
 };
 
-/// Goes through the tasks in order and assigns the all-reduces to buckets.
+/// Assigns the all-reduces to buckets, in the order of tasks.
 std::vector<Bucket> deal(const Schedule& schedule, double bucket_bytes, double first_bucket_bytes) {
   const Bucket empty{{}, std::vector<double>(std::max<std::size_t>(schedule.workers, 1), 0.0)};
   std::vector<Bucket> buckets;
@@ -38,7 +38,7 @@ std::vector<Bucket> deal(const Schedule& schedule, double bucket_bytes, double f
       if (open.holds(static_cast<std::size_t>(wait->collective))) close();
     } else if (const auto* collective = std::get_if<CollectiveTask>(&what)) {
       if (collective->kind == step::CollectiveKind::broadcast)
-        continue;  // the aggregator's broadcast: the workers' collectives keep their order
+        continue;  // a broadcast is sent by the aggregator, and does not change the order of the workers' collectives
       if (collective->kind != step::CollectiveKind::all_reduce || collective->algorithm != algorithm ||
           collective->among != among)
         close();

@@ -8,14 +8,14 @@
 namespace dadsim::schedule {
 namespace {
 
-/// Returns a table without the other parameters of its layer.
+/// Returns a table's layer without its other parameters.
 spec::LayerShape table_alone(spec::LayerShape layer) {
   layer.parameters = layer.in * layer.out;
   layer.bias = false;
   return layer;
 }
 
-/// Returns the other parameters of a table's layer, as a layer that only has parameters.
+/// Returns the other parameters of a table's layer, as a layer of parameters only.
 spec::LayerShape beside_table(const spec::LayerShape& layer) {
   spec::LayerShape rest;
   rest.name = layer.name;
@@ -27,7 +27,7 @@ spec::LayerShape beside_table(const spec::LayerShape& layer) {
 }  // namespace
 
 bool takes_part(const spec::LayerShape& layer, bool embeddings) {
-  // An adapter's two matrices are shared as one.
+  // Both matrices of an adapter are shared together.
   return layer.adapter_rank > 0 || (embeddings ? layer.has_matrix() : layer.has_outer_product());
 }
 

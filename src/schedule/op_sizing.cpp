@@ -8,11 +8,12 @@
 namespace dadsim::schedule {
 namespace {
 
-/// Adds the bytes that kernels after a dense layer move per output number, in 16 bit, each operand once.
+/// Adds the bytes per output number that kernels after a dense layer move, in 16 bit, each operand once.
 void add_passes(const spec::LayerShape& layer, KernelShape& shape) {
   const double outputs = layer.outputs_per_sample;
   if (layer.kept_bytes_per_sample >= 4 * outputs) {
-    // Class scores are kept in fp32. Forward: widening and softmax. Backward: softmax and narrowing.
+    // Class scores are kept in fp32. Forward: conversion to fp32 and softmax. Backward: softmax and conversion to 16
+    // bit.
     shape.passed_forward = (2 + 4) + (4 + 4);
     shape.passed_back = (4 + 4) + (4 + 2);
     return;
@@ -26,32 +27,32 @@ void add_passes(const spec::LayerShape& layer, KernelShape& shape) {
     shape.passed_back += 2 + 2 + 2;
   }
   if (layer.experts > 1 && layer.split == spec::TensorSplit::row) {
-    // Rows are sorted by expert, and back.
-    shape.passed_forward += 2 + 2;  // in addition to the sum above
+    // Adds sorting of rows by expert, and back.
+    shape.passed_forward += 2 + 2;  // added to the residual sum above
     shape.passed_back += 2 + 2;
   }
   shape.passed_forward += layer.passed_forward;
   shape.passed_back += layer.passed_back;
-  if (layer.kept_bytes_per_sample >= outputs) {  // dropout, with a mask of a byte
+  if (layer.kept_bytes_per_sample >= outputs) {  // dropout, with a mask of one byte per number
     shape.passed_forward += 2 + 2 + 1;
     shape.passed_back += 2 + 2 + 1;
   }
 }
 
-/// Replaces the assumptions about typical programs for a program with known operators.
+/// Replaces the assumptions for typical programs by the operators of a known program.
 void add_program(const spec::LayerShape& layer, step::Phase phase, KernelShape& shape) {
   const spec::LayerPasses& passes = layer.passes;
   if (passes.program == spec::Program::typical) return;
   shape.program = passes.program;
   shape.passed_forward = passes.forward + layer.passed_forward;
-  // A decoder that shares the word table has two products in its backward pass, and processes its scores once.
+  // A decoder tied to the word table has two products in its backward pass, and processes its scores once.
   const double products_back = layer.is_tied() ? 2 : 1;
   shape.passed_back = passes.back / products_back + layer.passed_back;
   shape.passed_weights = passes.weights;
   shape.unfused_forward = passes.unfused_forward;
   shape.unfused_back = passes.unfused_back;
   const double matrix = layer.has_outer_product() ? static_cast<double>(layer.parameters) : shape.in * shape.out;
-  // Such a decoder has no own weight gradient either: its cast counts in the backward pass.
+  // A tied decoder has no weight gradient of its own, so the cast of its gradient counts in the backward pass.
   const step::Phase of_gradient = layer.is_tied() ? step::Phase::backpropagate : step::Phase::weight_gradient;
   if (phase == step::Phase::forward) {
     shape.kernels = passes.kernels_forward;
@@ -75,7 +76,7 @@ KernelShape kernel_shape(const spec::LayerShape& layer) {
     shape.out = static_cast<double>(layer.out);
   }
   if (layer.kind == spec::LayerKind::dense && layer.outputs_per_sample > 0) {
-    // A decoder that shares the word table has no matrix of its own.
+    // A decoder tied to the word table has no matrix of its own.
     const bool own = layer.in > 0 && layer.out > 0;
     shape.in = own ? static_cast<double>(layer.in) : layer.forward_macs_per_sample / layer.outputs_per_sample;
     shape.out = own ? static_cast<double>(layer.out) : layer.outputs_per_sample / rows;
@@ -90,15 +91,16 @@ KernelShape kernel_shape(const spec::LayerShape& layer) {
     if (shape.fused && layer.causal && layer.keys_seen == 0) shape.skipped = 2;
     if (layer.scores_per_sample > 0) {
       const bool dropped = layer.kept_bytes_per_sample > 0;
-      shape.passed_forward = (2 + 2) + (dropped ? 2 + 2 + 1 : 0);   // softmax, dropout
-      shape.passed_back = (2 + 2 + 2) + (dropped ? 2 + 2 + 1 : 0);  // the backward pass of softmax reads both
+      shape.passed_forward = (2 + 2) + (dropped ? 2 + 2 + 1 : 0);  // softmax, dropout
+      // The backward pass of softmax reads its outputs and their gradients.
+      shape.passed_back = (2 + 2 + 2) + (dropped ? 2 + 2 + 1 : 0);
     }
   }
   return shape;
 }
 
-/// Fills in the properties of a layer, apart from its amounts, that determine the efficiency of a computation.
-/// `element`: bytes per number.
+/// Sets the properties of a computation that determine its efficiency, apart from its amounts. `element`: bytes per
+/// number.
 void describe_layer(const std::vector<const spec::LayerShape*>& layers, double element, ComputeTask& task) {
   if (layers.size() != 1) {
     task.kind = spec::LayerKind::element_wise;
@@ -111,11 +113,11 @@ void describe_layer(const std::vector<const spec::LayerShape*>& layers, double e
   task.overlap = layer.overlap();
   task.shape = kernel_shape(layer);
   add_program(layer, task.phase, task.shape);
-  // A program's passes over its scores include the loss.
+  // A known program's bytes per score include the loss.
   if (task.phase == step::Phase::loss && layer.passes.program != spec::Program::typical && task.shape.in > 0)
     task.bytes_moved = PerWorker();
   if (task.shape.program != spec::Program::typical && layer.kind == spec::LayerKind::normalisation) {
-    // The layer's known memory passes replace reading and writing each number once.
+    // The layer's known memory passes replace the assumption that each number is read and written once.
     const bool forward = task.phase == step::Phase::forward;
     if (forward || task.phase == step::Phase::backpropagate)
       task.bytes_moved = task.bytes_moved.scaled((forward ? layer.passes.forward : layer.passes.back) / (2 * element));
@@ -206,8 +208,8 @@ step::Scope OpSizing::scope_of(const spec::LayerShape* layer, std::int32_t worke
 
 namespace {
 
-/// Returns whether an amount counts for each matrix of a layer: of messages, and of products with factors. The passes
-/// and the optimizer have expressions for whole layers.
+/// Returns whether an amount counts once per matrix of a layer: messages, and products with factors. Passes and the
+/// optimizer have expressions for whole layers.
 bool is_by_matrix(step::Phase phase, const step::Expression& amount) {
   using enum step::Phase;
   bool has_functions = false;
@@ -262,8 +264,8 @@ PerWorker OpSizing::per_participant(step::Role who, Value&& value) const {
   return PerWorker(values);
 }
 
-/// Returns the bytes of frozen weights that a pass reads and that no cost counts as parameters. Only single rows of
-/// tables are read.
+/// Returns the bytes of frozen weights that a pass reads, and that no other cost includes. Of tables only single rows
+/// are read.
 double OpSizing::frozen_bytes(step::Phase phase, const std::vector<const spec::LayerShape*>& layers) const {
   if (phase != step::Phase::forward && phase != step::Phase::backpropagate) return 0;
   double bytes = 0;

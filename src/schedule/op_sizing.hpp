@@ -14,28 +14,29 @@ namespace dadsim::schedule {
 /// std::invalid_argument for a scale that is not positive.
 step::StepSizes scale_samples(const step::StepSizes& sizes, double scale);
 
-/// Sizes the ops of a recorded step for layers of another network. Both networks and the sizes must outlive it.
+/// Computes the sizes of a recorded step's ops for layers of another network. Both networks and the sizes must outlive
+/// it.
 class OpSizing {
  public:
   OpSizing(const step::StepSizes& sizes, const spec::ModelShape& learned, const spec::ModelShape& timed,
            double sample_scale, spec::Precision precision);
 
   std::size_t workers() const { return sizes_.samples.size(); }
-  /// Returns the bytes of a float ÷ those of an fp32 float.
+  /// Returns the bytes of a float ÷ 4 bytes of fp32.
   double narrower() const { return narrower_; }
 
-  /// Sets the learned layer, by position in the learned network, whose recorded results the following sizes use; −1:
+  /// Sets the learned layer, by position in the learned network, whose recorded results the following calls use; −1:
   /// none.
   void stand_for(std::int32_t learned);
-  /// Returns a computation or a collective with all sizes as numbers, summed over these layers.
+  /// Returns a computation or a collective with its sizes as numbers, summed over these layers.
   Task sized(const step::Op& op, const std::vector<const spec::LayerShape*>& layers) const;
 
  private:
-  /// Returns the bytes on the wire; floats have the same width as in memory.
+  /// Returns the bytes on the wire; floats are as wide as in memory.
   double wire_bytes(const step::Payload& payload, const step::Scope& scope) const;
   double evaluate(const step::Expression& expression, const std::vector<const spec::LayerShape*>& layers,
                   std::int32_t worker) const;
-  /// Returns the sum over the matrices of these layers: a layer with experts or an adapter has several.
+  /// Returns the sum over the matrices of these layers; a layer with experts or an adapter has several.
   template <class Value>
   double over_matrices(const std::vector<const spec::LayerShape*>& layers, std::int32_t worker, Value&& value) const;
   step::Scope scope_of(const spec::LayerShape* layer, std::int32_t worker) const;
@@ -54,13 +55,13 @@ class OpSizing {
   double narrower_;
   std::map<const spec::LayerShape*, spec::DeltaRelations> deltas_;
   mutable std::map<const spec::LayerShape*, std::vector<spec::EqualMatrices>>
-      matrices_;  ///< layers other than one matrix
-  /// Sums over workers, computed once per op and layer because they are the same for every worker.
+      matrices_;  ///< matrices of layers with other than one matrix
+  /// Sums over workers, computed once per op and layer, because they are equal for all workers.
   mutable std::map<const spec::LayerShape*, step::KnownSums> sums_;
   mutable std::map<step::Numbers, step::WorkerClasses> classes_by_;
   mutable std::map<const step::Op*, const step::WorkerClasses*> classes_of_op_;
   mutable const step::WorkerClasses* classes_ = nullptr;  ///< classes of the current op
-  step::LearnedLayer stand_in_;  ///< learned counterpart of the current layer; none without a layer
+  step::LearnedLayer stand_in_;  ///< learned counterpart of the current layer; null without a layer
   step::KnownSums learned_sums_;
 };
 

@@ -10,15 +10,15 @@ namespace {
 using spec::PipelineOrder;
 using Passes = std::vector<PipelinePass>;
 
-/// Returns the k-th pass of a stage in one direction. Each piece in turn processes as many micro-batches as there are
-/// stages.
+/// Returns the k-th pass of a stage in one direction. Pieces take turns, with as many micro-batches per turn as there
+/// are stages.
 PipelinePass in_turns(PassKind kind, std::int64_t k, std::int32_t stage, std::int32_t stages, std::int32_t pieces) {
   const auto own = static_cast<std::int32_t>(k / stages % pieces);
   const std::int32_t turn = kind == PassKind::forward ? own : pieces - 1 - own;
   return {kind, turn * stages + stage, k / (std::int64_t{stages} * pieces) * stages + k % stages};
 }
 
-/// Returns the passes of a stage with whole backward passes: in 1F1B and GPipe.
+/// Returns the passes of a stage with undivided backward passes: in 1F1B and GPipe.
 Passes in_whole_passes(PipelineOrder order, std::int32_t stage, std::int32_t stages, std::int32_t pieces,
                        std::int64_t micro_batches) {
   const bool in_pieces = pieces > 1 && order == PipelineOrder::one_f_one_b;
@@ -45,7 +45,7 @@ Passes in_whole_passes(PipelineOrder order, std::int32_t stage, std::int32_t sta
   return own;
 }
 
-/// Passes of a stage. Passes for weight gradients may wait: first in, first out.
+/// Collects the passes of a stage. Passes for weight gradients may be deferred: first in, first out.
 class WaitingPass {
  public:
   void forward(std::int32_t piece, std::int64_t micro_batch) {
@@ -85,7 +85,7 @@ Passes zero_bubble(std::int32_t stage, std::int32_t stages, std::int64_t micro_b
   return passes.finish();
 }
 
-/// Returns the passes of dualpipev.py, in its eight numbered steps.
+/// Returns the passes of DualPipeV (dualpipev.py), in the eight numbered steps of that file.
 Passes dualpipe_v(std::int32_t stage, std::int32_t stages, std::int64_t micro_batches) {
   WaitingPass passes;
   const std::int32_t piece[] = {stage, 2 * stages - 1 - stage};

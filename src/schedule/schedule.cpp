@@ -17,10 +17,10 @@
 namespace dadsim::schedule {
 namespace {
 
-/// Expands a recorded step into tasks with numbers for the layers of another network.
+/// Expands a recorded step into tasks with numeric sizes, for the layers of another network.
 class Instantiation {
  public:
-  /// Takes the arguments of instantiate(). `only`: creates tasks for these layers alone.
+  /// Arguments as in instantiate(). `only`: creates tasks for these layers alone.
   Instantiation(const step::StepStructure& structure, const step::StepSizes& sizes, const spec::ModelShape& learned,
                 const spec::ModelShape& timed, double sample_scale, spec::Precision precision,
                 step::Assignment assignment, Buckets buckets = {}, const spec::LayerRange* only = nullptr,
@@ -31,11 +31,11 @@ class Instantiation {
  private:
   /// Key of a collective: its serial number and timed position.
   using Key = std::pair<std::int32_t, std::int32_t>;
-  /// Messages and waits that the layers of a bucket share in a stage.
+  /// Messages and waits of a stage that the layers of a bucket share.
   struct Merged {
-    std::size_t next = 0;  ///< collectives of the current layer so far
+    std::size_t next = 0;  ///< number of the current layer's collectives so far
     std::vector<std::pair<Task, std::vector<Key>>> messages;
-    std::vector<std::size_t> number;  ///< per message: its index in the layers' recipes
+    std::vector<std::size_t> number;  ///< index of each message in the layers' op lists
     std::set<std::int32_t> waited;
 
     void add(std::size_t place, Task task, Key member);
@@ -50,12 +50,12 @@ class Instantiation {
   void expand_layers(const step::Sweep& sweep, bool backward);
   void expand_layer(const step::Sweep& sweep, std::size_t position);
   void expand_once(const step::Sweep& sweep, const std::vector<const spec::LayerShape*>& layers);
-  /// Returns, with buckets, the number of sweeps from `first` on that belong together: a sweep over layers, the ops
-  /// recorded at its end, and the stages that follow. 0 if there are none.
+  /// Returns, with buckets, the number of sweeps from `first` on that are emitted together: a sweep over layers, the
+  /// ops recorded at its end, and the stages after it. Returns 0 if there are none.
   std::size_t sweeps_in_buckets(std::size_t first) const;
-  /// See Sweep::stage. `sweeps` as sweeps_in_buckets() counts them.
+  /// Emits sweeps bucket by bucket; see Sweep::stage. `sweeps`: as counted by sweeps_in_buckets().
   void expand_in_buckets(std::span<const step::Sweep> sweeps);
-  /// Emits a sweep over the layers of a bucket. Messages from the same place of the layers' recipes become one message.
+  /// Emits a sweep over the layers of a bucket. Messages at the same index of the layers' op lists are merged into one.
   void emit_stage(const step::Sweep& sweep, const Positions& bucket);
 
   void emit(const step::Op& op, const std::vector<const spec::LayerShape*>& layers, const Place& place);
@@ -69,18 +69,19 @@ class Instantiation {
   Buckets buckets_;
   spec::LayerRange only_;
   bool keep_empty_;
-  std::array<spec::LayerShape, 2> all_layers_;        ///< all layers of a sweep without and with tables, as one
+  std::array<spec::LayerShape, 2> all_layers_;        ///< all layers of a sweep merged into one, without and with
+                                                      ///< tables
   bool embeddings_apart_ = false;                     ///< true: some sweep includes tables
-  std::map<std::int32_t, std::int32_t> recorded_at_;  ///< serial → position in the learned network
-  std::set<std::int32_t> of_pass_;                    ///< serials: see ComputeTask::of_pass
-  std::map<Key, std::int32_t> task_of_;               ///< collective → task
+  std::map<std::int32_t, std::int32_t> recorded_at_;  ///< position in the learned network, by serial
+  std::set<std::int32_t> of_pass_;                    ///< serials of ops with ComputeTask::of_pass
+  std::map<Key, std::int32_t> task_of_;               ///< index of the task of each collective
   std::optional<Merged> merged_;
   Schedule schedule_;
 };
 
-constexpr std::int32_t kNothing = -1;  // a collective that was left out
+constexpr std::int32_t kNothing = -1;  // index of a collective that was left out
 
-/// Returns true for an op of the passes through the network.
+/// Returns true for an op of a forward or backward pass.
 bool is_of_pass(const step::Op& op) {
   const auto* compute = std::get_if<step::ComputeOp>(&op.what);
   return compute != nullptr &&
@@ -183,7 +184,7 @@ void Instantiation::expand_layer(const step::Sweep& sweep, std::size_t position)
   for (const step::Op& op : group->ops) {
     const auto* compute = std::get_if<step::ComputeOp>(&op.what);
     const bool every_layer = compute != nullptr && compute->every_layer;
-    // Only matrices have alternatives.
+    // Layers without a matrix have no alternatives.
     if (!takes_part(layer, sweep.embeddings) && (!every_layer || op.alternatives != 0)) continue;
     if (!is_taken(op, position)) continue;
     if (compute != nullptr && compute->except_first_layer && position == 0) continue;
@@ -260,7 +261,7 @@ void Instantiation::Merged::add(std::size_t place, Task task, Key member) {
 void Instantiation::emit_stage(const step::Sweep& sweep, const Positions& bucket) {
   merged_.emplace(Merged{});
   for (const std::size_t position : bucket) {
-    // Gradients of experts are summed among other devices than the rest.
+    // Experts' gradients are not merged with others, because other devices sum them.
     constexpr std::size_t kOfExperts = 1'000'000;
     merged_->next = timed_.layers[position].expert_group > 1 ? kOfExperts : 0;
     expand_layer(sweep, position);
@@ -276,7 +277,7 @@ void Instantiation::emit_wait(const step::WaitOp& wait, const std::vector<const 
                               const Place& place) {
   const std::int32_t at = positions_.awaited_at(recorded_at_.at(wait.collective), place);
   const auto found = task_of_.find({wait.collective, at});
-  // A collective of another stage is waited for in that stage.
+  // Skips the wait for a collective of another stage, which is waited for in that stage.
   if (found == task_of_.end() && only_.end - only_.first < timed_.layers.size()) return;
   if (found == task_of_.end()) throw std::logic_error("a wait needs an earlier collective");
   if (found->second == kNothing) return;
@@ -298,7 +299,7 @@ void Instantiation::emit(const step::Op& op, const std::vector<const spec::Layer
     const bool divided = layers.size() == 1 && layers.front()->expert_group > 1;
     if (divided) collective.among = Among::expert_copies;
     const std::size_t message = merged_ ? merged_->next++ : 0;
-    // Nothing is sent if the layer has no such parameters, or no other device has them.
+    // Sends nothing if the collective has no bytes, or if no other device holds the experts of the layer.
     const bool empty = collective.bytes == PerWorker() || (divided && copies == 1);
     if (empty && !keep_empty_) {
       task_of_[{op.serial, place.timed}] = kNothing;

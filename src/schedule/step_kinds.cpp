@@ -9,7 +9,7 @@
 namespace dadsim::schedule {
 namespace {
 
-/// Returns a hash of the most distinctive parts; only schedules with equal hashes are compared.
+/// Returns a hash of the sizes that usually differ; only schedules with equal hashes are compared.
 std::uint64_t fingerprint_of(const Schedule& schedule) {
   std::uint64_t mixed = schedule.workers;
   const auto add = [&mixed](double value) {
@@ -32,7 +32,7 @@ std::uint64_t fingerprint_of(const Schedule& schedule) {
   return mixed;
 }
 
-/// Returns the devices of one replica that do a task, each with its entry of the amounts.
+/// Returns the number of devices of one replica that do a task.
 double devices_of(const Task& task, const Schedule& schedule) {
   return static_cast<double>(schedule.tensor * (task.stage == kEveryStage ? schedule.pipeline : 1));
 }

@@ -10,28 +10,28 @@
 
 namespace dadsim::schedule {
 
-/// Bytes per node of a step: workers, then the aggregator if it is used.
+/// Bytes per node in a step: workers, then the aggregator if it is used.
 struct Traffic {
   std::vector<double> sent, received;
 };
 
-/// The schedules of a run by kind: equal schedules are one kind, whose properties hold on any platform. Made once for
-/// timing on many platforms.
+/// The schedules of a run, grouped by equality. Properties of a kind hold on any platform, so one object serves timing
+/// on many platforms.
 class StepKinds {
  public:
-  /// Requires schedules with values for all their workers.
+  /// Schedules must have values for all their workers.
   explicit StepKinds(std::span<const Schedule> schedules);
 
   struct Collective {
     step::CollectiveKind kind = step::CollectiveKind::gather;
-    double bytes = 0;  ///< bytes of the worker that sends most
+    double bytes = 0;  ///< largest number of bytes that a worker sends in a gather, or receives in a broadcast
   };
   struct Kind {
     std::size_t first = 0;               ///< index of the first schedule of this kind
-    step::StepSample::SampledStep size;  ///< the kind's sizes, without its number of occurrences
-    std::vector<Collective> at_star;     ///< gathers and broadcasts, directly to and from the aggregator
+    step::StepSample::SampledStep size;  ///< sizes of the kind, without the number of occurrences
+    std::vector<Collective> at_star;     ///< gathers and broadcasts with the aggregator
     Traffic star_traffic;                ///< traffic of these gathers and broadcasts
-    std::vector<std::size_t> elsewhere;  ///< other collectives, whose algorithm is chosen later
+    std::vector<std::size_t> elsewhere;  ///< indices of other collectives, whose algorithm is chosen later
   };
   const std::vector<Kind>& kinds() const { return kinds_; }
   /// Returns the kind of each schedule.

@@ -4,27 +4,28 @@
 #include <string>
 #include <vector>
 
-// Several ways of sharing a layer's gradient, recorded together in one step, for any method whose choice depends on the
-// timed network and its cluster. A method records them through algorithms::LayerAlternatives; schedule/assignment.hpp
-// chooses among them.
+// Alternative ways of sharing a layer's gradient, recorded together in one step, for methods whose choice depends on
+// the timed network and its cluster. A method records them through algorithms::LayerAlternatives;
+// schedule/assignment.hpp chooses among them.
 
 namespace dadsim::step {
 
-/// Some of the alternatives of a step, a bit each: 1 << index into Alternatives::all.
+/// Set of a step's alternatives, one bit each: 1 << index into Alternatives::all.
 using AlternativeSet = std::uint32_t;
 
 struct Alternative {
-  std::string name;  ///< "gradient", "dad" …; several may share one if they differ only in a neighbour's choice
-  bool from_above = false;   ///< needs data that the layer above passes down
-  bool passes_down = false;  ///< passes down data that the layer below needs: exactly such a layer must be below it
+  std::string name;  ///< "gradient", "dad" …; alternatives share a name if they differ only in the neighbour's choice
+                     ///< that they need
+  bool from_above = false;   ///< true: needs data that the layer above passes down
+  bool passes_down = false;  ///< true: passes down data; the layer below must then have `from_above`
   bool operator==(const Alternative&) const = default;
 };
 
-/// The ways among which each timed layer takes one, the same in every step of a run.
+/// Alternatives of a step, one of which each timed layer takes in all steps of a run.
 struct Alternatives {
   enum class ChosenBy : std::uint8_t { bytes, time };
-  std::vector<Alternative> all;         ///< in order of preference among equals; empty: no choice; 32 at most
-  std::vector<AlternativeSet> offered;  ///< per layer of the learned network with an outer product
+  std::vector<Alternative> all;         ///< alternatives, at most 32; on a tie the first wins; empty: no choice
+  std::vector<AlternativeSet> offered;  ///< alternatives that each learned layer with an outer product has
   ChosenBy by = ChosenBy::bytes;        ///< quantity to minimise
   bool operator==(const Alternatives&) const = default;
 };

@@ -56,7 +56,7 @@ double earlier_samples_of(const Scope& scope, std::int32_t number) {
   return scope.sizes->earlier.at(static_cast<std::size_t>(number)).at(static_cast<std::size_t>(scope.worker));
 }
 
-/// Returns the number in a slot; a single number applies to all workers and the aggregator.
+/// Returns the number in a slot. A slot with a single number applies to all workers and the aggregator.
 double slot_of(const Scope& scope, std::int32_t slot) {
   const std::vector<std::int32_t>& numbers = scope.sizes->slots.at(static_cast<std::size_t>(slot));
   if (numbers.size() == 1) return numbers.front();
@@ -64,17 +64,17 @@ double slot_of(const Scope& scope, std::int32_t slot) {
   return numbers.at(static_cast<std::size_t>(scope.worker));
 }
 
-/// Returns the multiply-adds of a sample's backward pass. A layer without an outer product of its own (attention, a
-/// tied matrix) forms two gradients there, a dense layer one: its weight gradient is counted elsewhere. Recomputed
-/// forward work is added. Frozen weights need no gradient.
+/// Returns the multiply-adds of a sample's backward pass. Layers without an own outer product (attention, a tied
+/// matrix) compute two gradients here. Dense layers compute one, because their weight gradient is counted elsewhere.
+/// Recomputed forward work is added. Frozen weights need no gradient.
 double backward_macs_per_sample(const spec::LayerShape& layer) {
   if (layer.adapter_rank > 0) return layer.forward_macs_per_sample + layer.recomputed_macs_per_sample;
   return (layer.has_outer_product() ? 1.0 : 2.0) * layer.forward_macs_per_sample - layer.frozen_macs_per_sample +
          layer.recomputed_macs_per_sample;
 }
 
-/// Returns the multiply-adds of a sample's weight gradient. A row of an embedding's gradient is added to the one entry
-/// that was read.
+/// Returns the multiply-adds of a sample's weight gradient. For an embedding, each row of the gradient is added to the
+/// entry that was read.
 double gradient_macs_per_sample(const spec::LayerShape& layer) {
   const auto row = static_cast<double>(layer.rows_per_sample * layer.in);
   if (layer.adapter_rank > 0) return layer.forward_macs_per_sample - layer.frozen_macs_per_sample;
@@ -82,7 +82,7 @@ double gradient_macs_per_sample(const spec::LayerShape& layer) {
   return layer.kind == spec::LayerKind::embedding && layer.has_matrix() ? row : 0.0;
 }
 
-/// Rounds up. Products of decimals are off by a few units in the last place: 0.07 · 100 is slightly above 7.
+/// Rounds up, ignoring errors in the last digits of decimal products: 0.07 · 100 is slightly above 7.
 double round_up(double value) {
   constexpr double kRounding = 1e-14;
   return std::ceil(value * (1.0 - kRounding));
@@ -95,7 +95,7 @@ double fraction_to_nine_decimals(double fraction) {
   return billionths / kBillion;
 }
 
-/// Calls `visit` with the value at every worker; for workers of one class it is computed only once.
+/// Calls `visit` with the value at every worker, computed once per class of workers.
 template <class Visit>
 void for_each_worker(const Expression& of, const Scope& scope, const Visit& visit) {
   Scope one = scope;
@@ -130,7 +130,7 @@ double most_of_workers(const Expression& of, const Scope& scope) {
   return most;
 }
 
-/// Returns extent::censored_rank().
+/// Returns the value of extent::censored_rank().
 double censored_rank(const Call& call, const Scope& scope) {
   const double noted = call.arguments[0].evaluate(scope);
   const double carried = std::min(noted, call.arguments[2].evaluate(scope));
@@ -262,7 +262,7 @@ Expression operator*(const Expression& a, const Expression& b) {
     for (const auto& right : b.terms_) {
       Expression::Term term{left.coefficient * right.coefficient, left.factors};
       term.factors.insert(term.factors.end(), right.factors.begin(), right.factors.end());
-      // Calls are ordered by their text only.
+      // Calls are compared by their text.
       std::sort(term.factors.begin(), term.factors.end(), [](const auto& x, const auto& y) {
         if (x.symbol != y.symbol || x.slot != y.slot) return std::pair(x.symbol, x.slot) < std::pair(y.symbol, y.slot);
         return x.call != y.call && Expression::to_string(x) < Expression::to_string(y);

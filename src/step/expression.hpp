@@ -14,8 +14,8 @@
 
 namespace dadsim::step {
 
-/// A symbolic dimension of a computation or message of one layer (an *extent*). The layer, the worker and the
-/// sizes of one step give it a number, so that a recording of the small network can be sized for a large one.
+/// A symbolic dimension (an *extent*) of a computation or message of one layer. The layer, the worker and the sizes of
+/// a step determine its value, so that a recording of the small network can be sized for a large one.
 enum class Symbol : std::uint8_t {
   rows,           ///< rows of A and Δ at this worker: its samples × the layer's rows per sample
   in,             ///< the layer's input width
@@ -33,7 +33,7 @@ enum class Symbol : std::uint8_t {
   delta_needed_below,   ///< 1 if spec::DeltaRelations::needed_below, 0 otherwise
   last_matrix,          ///< 1 if spec::DeltaRelations::last_matrix, 0 otherwise
   earlier_rows,         ///< earlier_rows(k): rows of A and Δ over the samples in StepSizes::earlier[k] at this worker
-  slot,                 ///< slot(k): a number that an algorithm noted in this step, for this worker or for all
+  slot,                 ///< slot(k): a number that an algorithm recorded in this step, for this worker or for all
   call,                 ///< a function of other expressions
   samples,              ///< samples of this worker
   rows_per_sample,      ///< rows of A and Δ per sample
@@ -41,47 +41,48 @@ enum class Symbol : std::uint8_t {
 };
 
 enum class Function : std::uint8_t {
-  least,         ///< the least argument
-  round_up,      ///< the next whole number; a value above one only by its product's rounding error becomes that number
-  over_workers,  ///< the sum of its argument over all workers
-  exceeds,       ///< 1 if the first argument is larger than the second, 0 otherwise
+  least,            ///< the least argument
+  round_up,         ///< the next whole number; exceeding a whole number by a rounding error does not count
+  over_workers,     ///< the sum of its argument over all workers
+  exceeds,          ///< 1 if the first argument is larger than the second, 0 otherwise
   most_of_workers,  ///< the largest of its argument over all workers
   largest_divisor,  ///< largest divisor of the first argument (a whole number) that is not above the second
   quotient,         ///< the first argument divided by the second; 0 if both are 0
   censored_rank,    ///< see extent::censored_rank()
 };
 
-/// Returns whether a function takes that many arguments.
+/// Returns whether a function takes `count` arguments.
 bool takes(Function function, std::size_t arguments);
 
-/// The numbers of one recorded step that are not shapes: samples per worker and noted results.
+/// Numbers of one recorded step in addition to shapes: samples per worker, and recorded results.
 struct StepSizes {
-  std::vector<std::int32_t> samples;             ///< per worker
+  std::vector<std::int32_t> samples;             ///< samples of each worker
   std::vector<std::vector<std::int32_t>> slots;  ///< one number per worker, or a single one for all
-  /// Samples per worker of earlier steps whose rows are sent with this one's.
+  /// Samples per worker of earlier steps whose rows are sent in this step.
   std::vector<std::vector<std::int32_t>> earlier = {};
   bool operator==(const StepSizes&) const = default;
 };
 
 struct Call;
 
-/// Classes of workers for which an expression has the same value, since all its inputs are equal.
+/// Classes of workers for which an expression has the same value, because all its inputs are equal.
 struct WorkerClasses {
-  std::vector<std::int32_t> class_of;  ///< per worker: numbered in order of appearance; empty: all are of class 0
+  std::vector<std::int32_t> class_of;  ///< class of each worker, in order of first appearance; empty: all are in class
+                                       ///< 0
   std::vector<std::int32_t> first;     ///< first worker of each class
 };
 
-/// Slots and earlier steps in an expression, which may differ between workers, in addition to their samples.
+/// Slots and earlier steps that an expression uses. Apart from samples, only these may differ between workers.
 struct Numbers {
   std::set<std::int32_t> slots, earlier;
   auto operator<=>(const Numbers&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy looks into it
 };
 
-/// Returns classes of workers with equally many samples and equal numbers. Throws std::out_of_range for an unknown
-/// number.
+/// Returns classes of workers with equal samples and equal numbers. Throws std::out_of_range for an unknown slot or
+/// step.
 WorkerClasses worker_classes(const StepSizes& sizes, const Numbers& numbers);
 
-/// Sums and maxima over workers computed so far, for one layer and one step; they are the same for all workers.
+/// Sums and maxima over workers, computed so far for one layer and one step, and shared by all workers.
 using KnownSums = std::vector<std::pair<const Call*, double>>;
 
 /// The layer of the learned network that represents the layer being sized.
@@ -96,16 +97,17 @@ struct LearnedLayer {
 struct Scope {
   const spec::LayerShape* layer = nullptr;
   const StepSizes* sizes = nullptr;
-  std::int32_t worker = -1;          ///< index of the worker, or -1 at the aggregator, which has no rows of its own
-  KnownSums* sums = nullptr;         ///< kept while successive workers of the same layer are evaluated; may be null
-  spec::DeltaRelations deltas = {};  ///< relations of the layer
-  const LearnedLayer* learned = nullptr;   ///< null: the layer itself learned
-  bool* censored = nullptr;                ///< set if extent::censored_rank() used the rank asked for; may be null
+  std::int32_t worker = -1;                ///< index of the worker; −1: the aggregator, which has no rows
+  KnownSums* sums = nullptr;               ///< kept between the workers of a layer; may be null
+  spec::DeltaRelations deltas = {};        ///< relations of the layer
+  const LearnedLayer* learned = nullptr;   ///< null: the layer is a learned one
+  bool* censored = nullptr;                ///< set to true if extent::censored_rank() returned the requested rank; may
+                                           ///< be null
   const WorkerClasses* classes = nullptr;  ///< classes with equal values; may be null
 };
 
-/// A polynomial in symbols and in functions of such polynomials, e.g. rows × in + min(slot, in, out) × out. The choice
-/// of functions and slots belongs to the algorithms: nothing here knows an algorithm.
+/// A polynomial in symbols and in functions of such polynomials, e.g. rows × in + min(slot, in, out) × out. Algorithms
+/// choose functions and slots; this class knows no algorithm.
 class Expression {
  public:
   Expression() = default;
@@ -125,9 +127,9 @@ class Expression {
   friend Expression operator*(const Expression& a, const Expression& b);
   bool operator==(const Expression&) const = default;
   bool is_zero() const { return terms_.empty(); }
-  /// Adds the slots and earlier steps that it uses, including those in functions' arguments.
+  /// Adds the slots and earlier steps that the expression uses, including those in functions' arguments.
   void collect(Numbers& numbers) const;
-  /// Visits every function in it, including those within functions.
+  /// Calls `visit` for every function in the expression, including nested ones.
   void visit(const std::function<void(const Call&)>& visitor) const;
 
  private:
@@ -156,14 +158,13 @@ struct Call {
   bool operator==(const Call&) const = default;
 };
 
-/// Returns the largest divisor of `of` that is not above `most` (from 1 on), like Function::largest_divisor. For 0 it
-/// is 0.
+/// Returns the largest divisor of `of` up to `most` (at least 1), like Function::largest_divisor; 0 for 0.
 std::int64_t divisor_within(std::int64_t of, std::int64_t most);
 
-/// Returns ⌈fraction · in · out⌉, the fraction rounded to nine decimals: the value of extent::kept().
+/// Returns ⌈fraction · in · out⌉ with the fraction rounded to nine decimals, the value of extent::kept().
 std::int64_t kept_entries(double fraction, std::int64_t in, std::int64_t out);
 
-/// Extents by name, for formulas that read as in the papers: `rows() * (in() + out())`.
+/// Extents by name, so that formulas look as in the papers: `rows() * (in() + out())`.
 namespace extent {
 inline Expression rows() { return Symbol::rows; }
 inline Expression samples() { return Symbol::samples; }
@@ -197,38 +198,38 @@ inline Expression quotient(Expression of, Expression by) {
   return {Function::quotient, {std::move(of), std::move(by)}};
 }
 
-/// Result of an algorithm's search for at most `asked` components of a layer's gradient, sized for another layer.
-/// `allows`: the most that a layer can have noted; `holds`: the most that it contains. On the network that learned it
-/// is min(noted, allows). If a layer noted all that it holds, and less than was asked for, its result is censored for a
-/// layer that holds more: `asked` replaces it, limited by what the layer holds.
+/// Components that an algorithm's search for at most `asked` ones finds in a layer's gradient. `allows`: the largest
+/// number that it can find; `holds`: the number that the layer has. For the learned layer the value is min(noted,
+/// allows). If a learned layer noted all that it holds, and fewer than `asked`, the value for a larger layer is unknown
+/// (censored). It is then taken as min(asked, holds).
 inline Expression censored_rank(Expression noted, Expression asked, Expression allows, Expression holds) {
   return {Function::censored_rank, {std::move(noted), std::move(asked), std::move(allows), std::move(holds)}};
 }
 /// Width of A with a column of ones if the layer has a bias.
 inline Expression in_with_bias() { return in() + bias(); }
 inline Expression all_rows() { return over_workers(rows()); }
-/// Directions that the Δ of a layer can have: after a softmax with cross-entropy, the loss of every network here, the
-/// entries of a row add up to 0.
+/// Dimension of the space of a layer's Δ. After softmax with cross-entropy, the loss of every network here, the entries
+/// of a row of the last Δ add up to 0.
 inline Expression delta_directions() { return out() - last_matrix(); }
 inline Expression all_forward_macs() { return over_workers(forward_macs()); }
 inline Expression all_backward_macs() { return over_workers(backward_macs()); }
 inline Expression all_gradient_macs() { return over_workers(gradient_macs()); }
 inline Expression all_outputs() { return over_workers(outputs()); }
 
-/// Number of components found, limited by the layer and its rows: a layer larger or smaller than the learned one has
-/// other limits. `slot` has one number per worker.
+/// Number of components found, limited by the layer and its rows, because a timed layer may be smaller than the learned
+/// one. `slot` has one number per worker.
 inline Expression rank(std::int32_t number) { return min({slot(number), in_with_bias(), out(), rows()}); }
-/// Components of all workers together.
+/// Sum of rank() over all workers.
 inline Expression total_rank(std::int32_t number) { return over_workers(rank(number)); }
-/// Components found in those of all workers; `slot` has a single number.
+/// Number of components found after merging those of all workers; `slot` has a single number.
 inline Expression merged_rank(std::int32_t number) { return min({slot(number), in_with_bias(), out(), all_rows()}); }
-/// Components asked for, limited by the matrix; `slot` has a single number.
+/// Number of requested components, limited by the matrix; `slot` has a single number.
 inline Expression matrix_rank(std::int32_t number) { return min({slot(number), in(), out()}); }
-/// Components asked for, limited by the matrix with its bias; `slot` has a single number.
+/// Number of requested components, limited by the matrix with its bias; `slot` has a single number.
 inline Expression biased_rank(std::int32_t number) { return min({slot(number), in_with_bias(), out()}); }
 /// ⌈fraction · in · out⌉; `fraction` in (0, 1], rounded to nine decimals.
 Expression kept(double fraction);
-/// ⌈fraction · of⌉, the fraction rounded likewise.
+/// ⌈fraction · of⌉; `fraction` as for kept().
 Expression kept_of(double fraction, const Expression& of);
 }  // namespace extent
 
@@ -253,11 +254,11 @@ struct Payload {
   bool operator==(const Payload&) const = default;
 };
 
-/// Cost of a computation, for the roofline of a device.
+/// Cost of a computation, for a device's roofline.
 struct Work {
   Expression flops;
-  Expression bytes_moved;  ///< between memory and the cores, each operand once
-  Expression launches;     ///< kernels started
+  Expression bytes_moved;  ///< bytes moved between memory and the cores, each operand once
+  Expression launches;     ///< number of kernel launches
   bool operator==(const Work&) const = default;
 };
 

@@ -13,7 +13,8 @@
 
 namespace dadsim::step {
 
-/// Readers of messages: honest, with knowledge of the model and the algorithm, changing nothing (docs/leak.md).
+/// Readers of messages. They are honest but curious: they know the model and the algorithm, and change nothing
+/// (docs/leak.md).
 enum class Adversary : std::uint8_t {
   aggregator,         ///< messages that sites send up
   site,               ///< another site: messages that it receives
@@ -29,20 +30,22 @@ inline constexpr std::size_t kAdversaries = 4;
 /// Returns the bit of an adversary in a set.
 constexpr unsigned bit_of(Adversary adversary) { return 1U << static_cast<unsigned>(adversary); }
 
-/// Knowledge of one adversary about one site, or about all of them, after the whole training. NaN: not measured.
+/// Information of one adversary about one site, or about all sites, after the whole training. NaN: not measured.
 struct LeakFigures {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  double rows_handed_over = kUnknown;     ///< input rows contained in messages; a row counts each time
-  double samples_handed_over = kUnknown;  ///< share of the site's samples with such a row
-  double span_in = kUnknown;              ///< share of the batch's rows that messages span; mean over measured steps
-  double span_out = kUnknown;     ///< share of the site's other rows that messages span; mean over measured steps
-  double span_excess = kUnknown;  ///< (in − out) ÷ (1 − out), at least 0; rows handed over count as 1
-  double best_sample_excess = kUnknown;  ///< excess of the best sample of the batch, against the best of the others
+  double rows_handed_over = kUnknown;     ///< number of input rows contained in messages, with repetitions
+  double samples_handed_over = kUnknown;  ///< share of the site's samples with a row in messages
+  double span_in = kUnknown;              ///< share of the batch's rows in the span of messages; mean over measured
+                                          ///< steps
+  double span_out = kUnknown;     ///< share of the site's other rows in the span of messages; mean over measured steps
+  double span_excess = kUnknown;  ///< (span_in − span_out) ÷ (1 − span_out), at least 0; rows contained in messages
+                                  ///< count as 1
+  double best_sample_excess = kUnknown;  ///< excess of the best sample of the batch over the best other sample
   double accumulated_excess = kUnknown;  ///< excess at each sample's best step; mean over samples
   double labels = kUnknown;              ///< share of the labels, or of presences of classes, inferred correctly
 };
 
-/// Progress after that many steps, or updates of the model.
+/// Information after a number of steps, or of updates of the model.
 struct LeakPoint {
   std::int64_t step = 0;
   double seconds = LeakFigures::kUnknown;  ///< simulated seconds, after the run has been timed
@@ -50,36 +53,37 @@ struct LeakPoint {
   double accumulated_excess = 0;
 };
 
-/// The image revealed best to an adversary in one step: the original, and the part revealed by messages (the mean of
-/// its site and the projection of the rest onto their span). No linear reading of them comes nearer.
+/// The image that messages of one step reveal best: the original, and its revealed part (the mean of its site, plus the
+/// projection of the difference onto the messages' span). No linear reconstruction comes closer.
 struct ShownImage {
-  std::int64_t step = 0;  ///< from 1; in event-driven runs the number of its sender's message
+  std::int64_t step = 0;  ///< step from 1; in event-driven runs the number of the sender's message
   std::size_t site = 0;
   std::int32_t sample = 0;  ///< index among the training samples
-  double share = 0;         ///< ‖(x − mean) P‖² ÷ ‖x − mean‖²
+  double share = 0;         ///< revealed share, ‖(x − mean) P‖² ÷ ‖x − mean‖²
   spec::SampleShape shape;
-  std::vector<float> original, shown;  ///< pixel by pixel
+  std::vector<float> original, shown;  ///< values pixel by pixel
 };
 
-/// Knowledge of one adversary.
+/// Information of one adversary.
 struct AdversaryLeak {
   Adversary adversary = Adversary::aggregator;
-  LeakFigures all;                         ///< all sites together: rows added up, shares weighted by samples or steps
-  std::vector<LeakFigures> sites;          ///< per observed site
-  std::vector<LeakPoint> curve;            ///< progress of the same figures
+  LeakFigures all;                         ///< all sites together: sums of rows, and shares weighted by samples or
+                                           ///< steps
+  std::vector<LeakFigures> sites;          ///< information about each observed site
+  std::vector<LeakPoint> curve;            ///< samples_handed_over and accumulated_excess during training
   double epsilon = LeakFigures::kUnknown;  ///< ε of differential privacy, against this adversary; NaN: none
-  double delta = LeakFigures::kUnknown;    ///< at which ε is spent
-  std::optional<Statement> why_not = {};   ///< reason if spans were not measured, or not always
-  /// Best image, if samples are images that the first matrix reads unchanged. For the page of a run: no store keeps it.
+  double delta = LeakFigures::kUnknown;    ///< δ of `epsilon`
+  std::optional<Statement> why_not = {};   ///< reason if spans were not measured in some or all steps
+  /// Best image, if the first matrix reads the images unchanged. Only for the page of a run; not stored.
   std::optional<ShownImage> best_image = {};
 };
 
-/// Measured information in a run's messages about the input rows.
+/// Measurements of the information about input rows in a run's messages.
 struct Leak {
   std::vector<AdversaryLeak> adversaries = {};
   std::int64_t every = 0;                  ///< steps between measurements of spans and labels
   std::int64_t measured = 0;               ///< number of measured steps
-  std::vector<std::int32_t> sampled = {};  ///< the observed sites, of many; empty: all
+  std::vector<std::int32_t> sampled = {};  ///< observed sites; empty: all
   std::optional<Statement> why_not = {};   ///< reason if nothing was measured
 };
 

@@ -11,45 +11,46 @@
 
 namespace dadsim::step {
 
-/// A step as its nodes carry it out, message by message, for other tools. Nodes are numbered as in a schedule: workers,
-/// then the aggregator if it takes part.
+/// A step as operations of its nodes, message by message, for export to other tools. Nodes are numbered as in a
+/// schedule: workers, then the aggregator if it is used.
 struct StepOperations {
-  /// Purpose of operations; common to all nodes.
+  /// Task to which operations of all nodes belong.
   struct Task {
     std::string name;                                  ///< "fc1 weight gradient", "all-reduce fc1 (ring)"
-    bool collective = false;                           ///< false: a computation
+    bool collective = false;                           ///< true: a collective; false: a computation
     CollectiveKind kind = CollectiveKind::all_reduce;  ///< kind of a collective
-    /// Nodes of each group of a collective that is no star; all groups carry it out at once.
+    /// Groups of nodes that carry out the collective simultaneously; empty for gathers and broadcasts with the
+    /// aggregator.
     std::vector<std::vector<std::int32_t>> groups = {};
   };
   enum class Kind : std::uint8_t {
     compute,  ///< on the compute stream of the node
     send,
     receive,
-    meet,  ///< only waits for all before it
+    meet,  ///< no work: ends when all operations in `after` have ended
   };
-  /// One operation of a node. It begins when all of `after` have ended; a receive may be posted at once.
+  /// One operation of a node. It begins when all operations in `after` have ended; a receive may be posted at once.
   struct Operation {
     Kind kind = Kind::compute;
-    std::int32_t task = -1;           ///< for a meeting of a wait or a round: its collective
-    double seconds = 0;               ///< duration of a computation
-    double bytes = 0;                 ///< size of a message
+    std::int32_t task = -1;           ///< index of the task; of a `meet`: the collective that is waited for
+    double seconds = 0;               ///< seconds of a computation
+    double bytes = 0;                 ///< bytes of a message
     std::int32_t peer = -1;           ///< other node of a message
     std::int32_t tag = -1;            ///< tag of a message: unique for a pair in one direction
-    std::vector<std::int32_t> after;  ///< operations of this node, all before this one
+    std::vector<std::int32_t> after;  ///< indices of earlier operations of this node
     bool operator==(const Operation&) const = default;
   };
   /// A node's part in a collective.
   struct Part {
     std::int32_t task = -1;
     double bytes = 0;                  ///< bytes that the node sends; 0 if it only receives
-    std::int32_t first = 0, last = 0;  ///< its operations: from `first` to the last one, which all others precede
-    std::vector<std::int32_t> after;   ///< operations before `first` that precede its issue
+    std::int32_t first = 0, last = 0;  ///< the part's operations; all others precede the last
+    std::vector<std::int32_t> after;   ///< operations before `first` after which the collective is issued
   };
   struct Node {
     std::string host;
     std::vector<Operation> operations;
-    std::vector<Part> parts;  ///< in the order of issue
+    std::vector<Part> parts;  ///< sorted by issue
   };
   std::vector<Task> tasks;
   std::vector<Node> nodes;

@@ -10,7 +10,7 @@ int bits(ElementType type) {
 }
 
 double Payload::bytes(const Scope& scope) const {
-  // Bits fill whole bytes.
+  // Rounds bits up to whole bytes.
   return std::ceil(elements.evaluate(scope) * bits(type) / 8.0);
 }
 

@@ -36,7 +36,7 @@ WorkerClasses worker_classes(const StepSizes& sizes, const Numbers& numbers) {
   if (differing.empty()) return classes;
   classes.class_of.assign(workers, 0);
   for (const std::vector<std::int32_t>* values : differing) {
-    std::unordered_map<std::uint64_t, std::int32_t> number_of;  // by the class so far and the value
+    std::unordered_map<std::uint64_t, std::int32_t> number_of;  // new class, by previous class and value
     classes.first.clear();
     for (std::size_t worker = 0; worker < workers; ++worker) {
       std::int32_t& own = classes.class_of[worker];

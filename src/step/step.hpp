@@ -13,19 +13,19 @@
 
 namespace dadsim::step {
 
-/// Purpose of a computation: it selects the device's efficiency, and names the span.
+/// Purpose of a computation; determines the device's efficiency, and the span's name.
 enum class Phase : std::uint8_t {
   forward,
   loss,
   backpropagate,
   weight_gradient,
-  factorise,      ///< reduction of what is sent: factors, the largest entries
-  merge,          ///< reduction of what all have sent
-  add,            ///< sums, of gradients or weights
-  update,         ///< the optimizer
-  encode,         ///< numbers to the bytes of a message
-  decode,         ///< bytes to numbers
-  orthogonalise,  ///< products of the optimizer, as fast as those of layers
+  factorise,      ///< reduction of a message before it is sent: factors, largest entries
+  merge,          ///< reduction of the messages of all senders
+  add,            ///< sums of gradients or weights
+  update,         ///< update by the optimizer
+  encode,         ///< conversion of numbers to the bytes of a message
+  decode,         ///< conversion of bytes to numbers
+  orthogonalise,  ///< matrix products of the optimizer, with the efficiency of layers' products
 };
 
 constexpr auto names_of(Phase) {
@@ -46,14 +46,14 @@ constexpr auto names_of(Phase) {
 /// Participants of an operation.
 enum class Role : std::uint8_t { workers, aggregator };
 
-/// A computation on the compute stream of every participant. With several ways to the same result, it takes the branch
-/// with the fewest flops for the current layer.
+/// A computation on the compute stream of every participant. Of several branches with the same result, each layer takes
+/// the one with the fewest flops.
 struct ComputeOp {
   Phase phase = Phase::forward;
   Role who = Role::workers;
   std::vector<Work> branches;
-  bool except_first_layer = false;  ///< the input of the network needs no Δ
-  bool every_layer = false;         ///< also for layers without an outer product (norms, attention, embeddings)
+  bool except_first_layer = false;  ///< true: skips the first layer, whose inputs need no Δ
+  bool every_layer = false;         ///< true: includes layers without an outer product (norms, attention, embeddings)
   bool operator==(const ComputeOp&) const = default;
 };
 
@@ -63,10 +63,10 @@ enum class CollectiveKind : std::uint8_t {
   all_reduce,          ///< every worker ends with the sum
   all_gather,          ///< every worker ends with all data
   reduce_scatter,      ///< every worker ends with its block of the sum
-  scatter,             ///< the root sends every worker a block of its own
-  all_to_all,          ///< every worker sends every other a block of its own
+  scatter,             ///< the root sends a different block to every worker
+  all_to_all,          ///< every worker sends each other worker its own block
   neighbour_exchange,  ///< every worker sends the same block along the edges of a graph
-  stage_send,          ///< every device of a stage sends to the one in the same position of another stage
+  stage_send,          ///< every device of a stage sends to the device in the same position of another stage
   reduce,              ///< the root ends with the sum
 };
 constexpr auto names_of(CollectiveKind) {
@@ -82,36 +82,36 @@ constexpr auto names_of(CollectiveKind) {
                                                     {stage_send, "stage send"},
                                                     {reduce, "reduce"}});
 }
-/// Returns whether it goes directly to or from the aggregator, which has no part in collectives among the workers.
+/// Returns whether messages go directly to or from the aggregator, which takes no part in collectives among workers.
 constexpr bool is_star(CollectiveKind kind) {
   return kind == CollectiveKind::gather || kind == CollectiveKind::broadcast;
 }
 
-/// A collective on the network stream. `payload` is what each worker sends (gather, all_reduce, all_gather), or what
-/// the aggregator sends to each worker (broadcast). It starts when the compute stream of the participant has reached it
-/// and the previous collectives on the same stream have ended; receiving is ready from the start.
+/// A collective on the network stream. `payload`: data that each worker sends (gather, all_reduce, all_gather), or that
+/// the aggregator sends to each worker (broadcast). It starts once the participant's compute stream has reached it, and
+/// previous collectives on the network stream have ended. Receives are posted from the start.
 struct CollectiveOp {
   CollectiveKind kind = CollectiveKind::gather;
   std::vector<Payload> payload;
-  std::shared_ptr<const Neighbours> neighbours = nullptr;  ///< neighbour_exchange: who sends to whom
+  std::shared_ptr<const Neighbours> neighbours = nullptr;  ///< neighbour_exchange: receivers of each worker
   bool operator==(const CollectiveOp& other) const;
 };
 
-/// The compute stream of the participants blocks until their part of a collective is done.
+/// Blocks the compute stream of the participants until their part of a collective is done.
 struct WaitOp {
   Role who = Role::workers;
-  std::int32_t collective = 0;  ///< serial of the collective's Op
+  std::int32_t collective = 0;  ///< serial number of the collective's Op
   bool operator==(const WaitOp&) const = default;
 };
 
 struct Op {
-  std::int32_t serial = 0;  ///< unique within the step
+  std::int32_t serial = 0;  ///< serial number, unique within the step
   std::variant<ComputeOp, CollectiveOp, WaitOp> what;
-  AlternativeSet alternatives = 0;  ///< done at a layer that takes one of these; 0: always done
+  AlternativeSet alternatives = 0;  ///< restricts the op to layers that take one of these alternatives; 0: all layers
   bool operator==(const Op&) const = default;
 };
 
-/// Layers for which the ops of a sweep were recorded, and are repeated for other shapes.
+/// Layers for which a sweep's ops are recorded, and repeated in a timed network.
 enum class Over : std::uint8_t {
   layers_forward,   ///< one group per matrix layer, first to last
   layers_backward,  ///< one group per matrix layer, last to first
@@ -124,25 +124,25 @@ struct Group {
   /// Index among the learned network's layers with an outer product (with a matrix, in a sweep with tables); -1 if the
   /// sweep is not over layers.
   std::int32_t layer = 0;
-  std::vector<Op> ops;  ///< in program order
+  std::vector<Op> ops;  ///< ops in program order
   bool operator==(const Group&) const = default;
 };
 
-/// Sweep::stage in which messages of all layers at the same place of their recipes are one message, whatever the
-/// buckets.
+/// Sweep::stage whose messages are merged over all layers, whatever the buckets: one message per position in the
+/// layers' op lists.
 inline constexpr std::int32_t kTogether = -1;
 
 struct Sweep {
   Over over = Over::layers_forward;
   std::vector<Group> groups;
-  /// True if a sweep over layers includes embedding tables as matrices of their own. The other layers of the step then
-  /// exclude them. Other parameters of a table's layer (the biases of a decoder that shares the table) stay in that
-  /// layer.
+  /// True if a sweep over layers includes embedding tables as separate matrices. Sweeps over other layers of the step
+  /// then exclude them. Other parameters of a table's layer (the biases of a decoder that shares the table) stay in
+  /// that layer.
   bool embeddings = false;
-  /// 0: an independent sweep. 1, 2, …: stages that follow the sweep before the first of them, layer by layer. With
-  /// buckets, stage 1 of a bucket comes once the bucket's last layer has had its turn in that sweep. Each later stage
-  /// of a bucket comes after the previous stage of the next bucket, so that messages of one bucket travel while the
-  /// next is processed. The messages of a stage for all layers of a bucket are one message. kTogether: for all layers.
+  /// 0: an independent sweep. 1, 2, …: stages that follow the latest sweep of stage 0, layer by layer. With buckets,
+  /// stage 1 of a bucket follows once that sweep has passed the bucket's last layer. Each later stage of a bucket
+  /// follows the previous stage of the next bucket, so that messages of one bucket overlap with processing of the next.
+  /// Messages of a stage are merged over the layers of a bucket; with kTogether, over all layers.
   std::int32_t stage = 0;
   bool operator==(const Sweep&) const = default;
 };
@@ -158,7 +158,7 @@ struct StepStructure {
 struct Step {
   std::int32_t structure = 0;  ///< index into Trajectory::structures
   StepSizes sizes;
-  /// Participants, by number among all sites, if some were absent; empty: all.
+  /// Indices of the participating sites, if some were absent; empty: all.
   std::vector<std::int32_t> sites = {};
   bool operator==(const Step&) const = default;
 };

@@ -17,7 +17,7 @@ StepSample::StepSample(std::vector<SampledStep> steps, std::size_t most) : steps
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return std::pair(steps_[i].bytes, steps_[i].flops); });
 
-  std::vector<double> before{0};  // per position in order_: steps of the run before it
+  std::vector<double> before{0};  // steps of the run before each position in order_
   for (const std::size_t i : order_) before.push_back(before.back() + steps_[i].occurrences);
   std::vector<bool> is_picked(count);
   std::size_t left = std::min(most, count);
@@ -32,8 +32,9 @@ StepSample::StepSample(std::vector<SampledStep> steps, std::size_t most) : steps
     pick(0);
     pick(count - 1);
   }
-  // A gap between picked positions; the fullest comes first, and of equally full ones the widest.
-  using Gap = std::tuple<double, std::size_t, std::size_t>;  // steps of the run, positions, the position before them
+  // A gap between picked positions. The gap with the largest number of steps of the run comes first; on a tie, the
+  // widest. Steps of the run, positions in the gap, last position before the gap.
+  using Gap = std::tuple<double, std::size_t, std::size_t>;
   std::priority_queue<Gap> gaps;
   const auto open = [&](std::size_t below, std::size_t above) {
     if (above > below + 1) gaps.emplace(before[above] - before[below + 1], above - below - 1, below);
@@ -96,9 +97,9 @@ std::vector<double> StepSample::interpolate(const std::vector<double>& picked) c
 }
 
 StepSample::Error StepSample::error(const std::vector<double>& picked) const {
-  // Model: a step's seconds are a piecewise line plus noise of deviation s. The error at a left-out step contains its
-  // noise and the noise of both neighbours, weighted as in the interpolation.
-  double squares = 0;  // squared errors
+  // Model: seconds are piecewise linear in a step's bytes, plus noise of standard deviation s. The error at a left-out
+  // step includes its own noise and that of both neighbours, weighted as in the interpolation.
+  double squares = 0;  // sum of squared errors
   double noise = 0;    // squared errors, each scaled to an estimate of s²
   double count = 0;
   for (std::size_t i = 1; i + 1 < by_size_.size(); ++i) {

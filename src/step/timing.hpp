@@ -11,81 +11,85 @@ namespace dadsim::step {
 
 /// A resource on the critical path of a step.
 struct Bound {
-  /// Name of a link, of a device's host, or of a route whose latency counts; empty for overhead and overlap.
+  /// Name of a link, of a device's host, or of a route whose latency matters; empty for overhead and overlap.
   std::string resource;
   /// "bandwidth", "latency", "compute", "framework", "overhead" (software of collectives) or, over TCP, "queueing"
-  /// (windows, losses and repair). "overlap": time that another resource would take in place of any removed one.
+  /// (windows, losses and retransmissions). "overlap": time that would remain if any one resource were removed, because
+  /// others need it too.
   std::string kind;
   double seconds = 0;       ///< seconds of the critical path, mean per step
   double share = 0;         ///< share of the step, 0…1
-  std::string device = {};  ///< kind of the computing device; empty otherwise
+  std::string device = {};  ///< name of the computing device; empty for other resources
 };
 /// Returns for example "site-1 (rtx-3090)", "hub-down".
 std::string name_of(const Bound& bound);
 
 /// Result of simulating one step.
 struct StepTiming {
-  double seconds = 0;              ///< until the last worker is done
-  double compute_seconds = 0;      ///< busy compute stream of the worker that ends last
-  double exposed_seconds = 0;      ///< compute stream of the worker that ends last, blocked by others or the network
-  std::vector<double> bytes_sent;  ///< per node: workers, then the aggregator if it is used
-  std::vector<double> bytes_received;  ///< per node
-  std::vector<Bound> bounds;           ///< the critical path by resource, longest first; seconds add up to the step
-  std::vector<double> busy_seconds;    ///< per node: computing time of its compute stream
-  /// The part of compute_seconds that an algorithm adds to a plain step (factorising, merging, adding up).
+  double seconds = 0;              ///< seconds until the last worker is done
+  double compute_seconds = 0;      ///< seconds in which the last worker's compute stream is busy
+  double exposed_seconds = 0;      ///< seconds in which the last worker's compute stream is blocked by others or the
+                                   ///< network
+  std::vector<double> bytes_sent;  ///< bytes of each node: workers, then the aggregator if it is used
+  std::vector<double> bytes_received;  ///< bytes of each node
+  std::vector<Bound> bounds;           ///< the critical path by resource, longest first; the sum is the step's seconds
+  std::vector<double> busy_seconds;    ///< computing seconds of each node's compute stream
+  /// Part of compute_seconds that the algorithm adds to a plain step (factorising, merging, summing).
   double compression_seconds = 0;
-  /// Part of exposed_seconds that waits for a collective which some of its senders have not issued yet. The rest of a
-  /// wait belongs to the network: the transfer itself, and transfers queued before it. At a star the whole way up and
-  /// the aggregator's computations count as waiting, until it sends.
+  /// Part of exposed_seconds that waits for a collective which some senders have not issued yet. The rest is due to the
+  /// network: the transfer itself, and earlier transfers in its queue. With an aggregator, all time until it sends
+  /// counts as waiting, including the gather and the aggregator's computations.
   double waiting_seconds = 0;
 };
 
-/// Traffic of a link of the platform, in one direction, for the training.
+/// Traffic of a link of the platform, in one direction, over the training.
 struct LinkUse {
-  std::string link;           ///< name in the platform
+  std::string link;           ///< name of the link in the platform
   std::string link_class;     ///< class in the catalogue; may be empty
-  double bandwidth = 0;       ///< byte/s, nominal; the last value if it changes over time
-  double latency = 0;         ///< seconds, likewise
-  double bytes_per_step = 0;  ///< payload in a mean step
-  /// Time that its transfers would take at full bandwidth, one after the other, ÷ time of the steps: with headers,
-  /// protocols, losses. Above 1 if transfers continue after the last worker is done, or on a fat pipe.
+  double bandwidth = 0;       ///< byte/s, nominal; the last value if it varies over time
+  double latency = 0;         ///< seconds, nominal; the last value if it varies over time
+  double bytes_per_step = 0;  ///< payload bytes in a mean step
+  /// Seconds that the transfers would take in sequence at full bandwidth, with headers, protocols and losses, ÷ seconds
+  /// of the steps. Above 1 if transfers continue after the last worker is done, or on a fat-pipe link.
   double busy_share = 0;
 };
 
 /// Settings and counts of the network simulation.
 struct NetworkUse {
   std::string fidelity;                        ///< "message", "flow" or "closed-form"
-  std::vector<Statement> fidelity_notes = {};  ///< reason, if it is not what was asked for
-  /// Collectives that were carried out.
+  std::vector<Statement> fidelity_notes = {};  ///< reasons if the fidelity is not the requested one
+  /// Simulated collectives of one kind and algorithm.
   struct Collective {
     std::string kind, algorithm;
-    double least_bytes = 0, most_bytes = 0;  ///< payload of a worker
+    double least_bytes = 0, most_bytes = 0;  ///< smallest and largest payload of a worker, bytes
     double count = 0;                        ///< number in all simulated steps
-    std::optional<Statement> quicker = {};   ///< for the largest: an alternative quicker than its library's choice
+    std::optional<Statement> quicker = {};   ///< algorithm that is faster than the library's choice, for the largest
+                                             ///< collective
   };
   std::vector<Collective> collectives;
-  /// Kind of link that messages used.
+  /// A kind of link that carried messages.
   struct LinkClass {
     std::string name;       ///< class in the catalogue; may be empty
     std::string transport;  ///< "plain", "tcp", "rdma" or "nvlink"
-    std::string model;      ///< effect of the transport on the nominal numbers
+    std::string model;      ///< effect of the transport on the nominal numbers, in words
     double bandwidth = 0;   ///< byte/s, nominal
     double efficiency = 1;
-    double links = 0;        ///< directions of links
-    double queue_bytes = 0;  ///< least queue before one; only for transport "tcp"
+    double links = 0;        ///< number of links, counted per direction
+    double queue_bytes = 0;  ///< bytes of the smallest queue; only for transport "tcp"
   };
   std::vector<LinkClass> links;
-  double messages = 0;  ///< messages simulated individually
-  /// Sampling of differing steps: some were simulated, the others interpolated by their bytes.
+  double messages = 0;  ///< number of messages simulated individually
+  /// Sampling of distinct steps: some were simulated, and the others interpolated by their bytes.
   struct Sampling {
-    double steps = 0;       ///< number of differing steps
-    double simulated = 0;   ///< simulated ones
-    double step_error = 0;  ///< root mean square error of the others ÷ the mean step; estimated
-    double mean_error = 0;  ///< standard error of the mean step ÷ the mean step; estimated
+    double steps = 0;       ///< number of distinct steps
+    double simulated = 0;   ///< number of simulated steps
+    double step_error = 0;  ///< root mean square error of the other steps ÷ mean seconds of a step; estimated
+    double mean_error = 0;  ///< standard error of the mean ÷ mean seconds of a step; estimated
   };
-  std::optional<Sampling> sampling;  ///< none: every differing step was simulated
-  std::vector<LinkUse> link_use;     ///< the busiest first, kMostLinks at most
-  double links_used = 0;             ///< directions of all links that carried something, listed or not
+  std::optional<Sampling> sampling;  ///< none: every distinct step was simulated
+  std::vector<LinkUse> link_use;     ///< sorted by busy_share, largest first; kMostLinks at most
+  double links_used = 0;             ///< number of links that carried data, counted per direction, including those not
+                                     ///< in link_use
 
   static constexpr std::size_t kMostLinks = 4096;
 };

@@ -5,7 +5,7 @@
 #include "support/statement_bytes.hpp"
 #include "support/wire.hpp"
 
-// Serialisation of a simulation's results, sent by the simulating process: both ends are one build, so that
+// Serialisation of a simulation's results, for the process that requested it. Both processes are the same build, so
 // enumerations are sent as their numbers.
 
 namespace dadsim::step {
@@ -30,7 +30,7 @@ void fields(auto& bytes, of<NetworkUse::LinkClass> auto& one) {
 void fields(auto& bytes, of<LinkUse> auto& one) {
   bytes(one.link, one.link_class, one.bandwidth, one.latency, one.bytes_per_step, one.busy_share);
 }
-/// Omits the sampling, which the simulating process does not know.
+/// Leaves out the sampling, which the simulating process does not know.
 void fields(auto& bytes, of<NetworkUse> auto& use) {
   bytes(use.fidelity, use.fidelity_notes, use.messages, use.collectives, use.links, use.links_used, use.link_use);
 }

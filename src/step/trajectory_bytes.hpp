@@ -8,8 +8,8 @@
 #include "support/statement_bytes.hpp"
 #include "support/wire.hpp"
 
-// Serialisation of a trajectory, kept and read again by the same build. Enumerations are written as their numbers:
-// raise kTrajectoryFormat when reordering one, or changing the members named here.
+// Serialisation of a trajectory, stored and read by the same build. Enumerations are written as their numbers: raise
+// kTrajectoryFormat after reordering one, or after changing the members named here.
 
 namespace dadsim::step {
 

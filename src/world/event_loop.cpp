@@ -9,7 +9,7 @@
 
 namespace dadsim::world {
 
-/// A coroutine, and what it waits for.
+/// A coroutine, and the event that it waits for.
 struct EventLoop::Process {
   Node node = -1;
   std::string role;
@@ -19,10 +19,10 @@ struct EventLoop::Process {
 
   enum class Waiting : std::uint8_t { nothing, computing, sleeping, receiving };
   Waiting waiting = Waiting::nothing;
-  std::coroutine_handle<> handle;  ///< awaiting coroutine, which may be deep in the task
+  std::coroutine_handle<> handle;  ///< coroutine to resume, which may be nested in the task
   double since = 0;
   Activity timer = 0;                  ///< timer of a coroutine that sleeps, or that receives until a date
-  ReceiveAwaiter* receiver = nullptr;  ///< wait of a coroutine that receives
+  ReceiveAwaiter* receiver = nullptr;  ///< receive for which the coroutine waits
   Computation* computation = nullptr;  ///< computation that the coroutine waits for
 };
 
@@ -85,7 +85,7 @@ void EventLoop::run() {
   for (Node node = 0; node < static_cast<Node>(nodes()); ++node) {
     if (world_.is_up(node)) continue;
     went_down(node);
-    --log_.nodes[index(node)].outages;  // the node has never been up, so this is no outage
+    --log_.nodes[index(node)].outages;  // first start: no outage precedes it
   }
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     if (is_up(processes_[i]->node)) begin(*processes_[i]);
@@ -101,8 +101,8 @@ void EventLoop::run() {
 
 void EventLoop::run_ready() {
   using Cause = Deadlock::DeadlockCause;
-  // Returns a message that has been in transit for most of the time that an EventLoop may stand still: its links are
-  // slow, so this is no deadlock. Empty if there is none.
+  // Returns words about the message that has been in transit longest, if that is at least half of the allowed time
+  // without progress: its links are slow, and there is no deadlock. Returns an empty text if there is none.
   const auto slow_message = [this](double at) -> std::string {
     const TaskUnderway* oldest = nullptr;
     for (const auto& [activity, message] : messages_) {
@@ -254,7 +254,7 @@ void EventLoop::SleepAwaiter::await_suspend(std::coroutine_handle<> handle) {
 
 namespace {
 
-/// Returns the span of a parcel that has arrived, or was lost.
+/// Returns the log's span for a parcel that has arrived, or was lost.
 step::EventLog::Span span_of(const Parcel& parcel, Channel channel, bool failed) {
   return {.kind = failed ? step::EventLog::Span::Kind::lost : step::EventLog::Span::Kind::send,
           .node = parcel.from,
@@ -302,7 +302,7 @@ void EventLoop::arrived(Activity activity, bool failed) {
   if (message.news.empty() || !is_up(parcel.from)) return;
   parcel.lost = true;
   const Node sender = parcel.from;
-  parcel.from = parcel.to;  // a notice has the other end of the connection as its sender
+  parcel.from = parcel.to;  // a notice names the other end of the connection as its sender
   deliver(sender, message.news, std::move(parcel));
 }
 
@@ -423,7 +423,7 @@ void EventLoop::watch(Node watcher, Node watched, Channel channel) {
 
 void EventLoop::went_down(Node node) {
   PerNode& at = nodes_[index(node)];
-  if (at.restoring != 0) {  // restoring begins anew
+  if (at.restoring != 0) {  // the restore starts again once the node is up
     world_.cancel(at.restoring);
     restoring_.erase(at.restoring);
     at.restoring = 0;
@@ -435,12 +435,12 @@ void EventLoop::went_down(Node node) {
   at.down_since = now();
   ++log_.nodes[index(node)].outages;
   ++failures_since_progress_;
-  // The failure of its computation is reported later, and ignored.
+  // Drops the node's computation. The World reports its failure later, which is then ignored.
   if (at.computing != 0) {
     log_.nodes[index(node)].busy += now() - at.queue.front()->begin;
     log_.nodes[index(node)].cut_short += now() - at.queue.front()->begin;
     computations_.erase(at.computing);
-    if (at.writing) world_.cancel(at.computing);  // a timer, which does not fail
+    if (at.writing) world_.cancel(at.computing);  // a checkpoint is a timer, which does not fail by itself
   }
   at.computing = 0;
   at.writing = false;
@@ -491,7 +491,7 @@ void EventLoop::take_part(Node node) {
   }
 }
 
-/// Handles the end of a computation, or of the checkpoint after one. Returns true if a checkpoint is to be written now.
+/// Handles the end of a computation, or of the checkpoint after it. Returns true if a checkpoint must be written now.
 bool EventLoop::begin_checkpoint(Node node) {
   PerNode& at = nodes_[index(node)];
   const double every = at.checkpoints.every;

@@ -27,7 +27,7 @@ class Task;
 
 namespace detail {
 
-/// Resumes the coroutine that awaited the task, if there is one.
+/// Resumes the coroutine that awaits this task, if there is one.
 struct FinalAwaiter {
   bool await_ready() const noexcept { return false; }
   template <class Promise>
@@ -62,8 +62,8 @@ struct Promise<void> : PromiseBase {
 
 }  // namespace detail
 
-/// A coroutine that begins when it is awaited or started, and is destroyed with this object. A participant of a
-/// protocol is a Task; so are its parts that await something.
+/// A coroutine that begins when it is awaited or started, and is destroyed with this object. Participants of a protocol
+/// are Tasks, as are their parts that await something.
 ///
 /// EXAMPLE
 ///     Task<double> seconds_of(Participant& me, Work work) {
@@ -131,23 +131,25 @@ inline Task<void> Promise<void>::get_return_object() {
 
 }  // namespace detail
 
-/// Thrown if no coroutine can continue, or if there was no progress for too long. The message names the waiting
-/// coroutines, what each waits for, and since when.
+/// Thrown if no coroutine can continue, or if there has been no progress for too long, or despite too many events or
+/// failures. The message names a slow message, or up to eight waiting coroutines, and for each the awaited event and
+/// the date since when it waits.
 class Deadlock : public std::runtime_error {
  public:
   enum class DeadlockCause : std::uint8_t {
-    nothing_under_way,  ///< all coroutines wait, and no event will come
-    starvation,         ///< events occur without progress for too long, or through too many failures
-    livelock,           ///< starvation while the clock hardly moves
-    slow_message        ///< a message is under way for longer than any limit
+    nothing_under_way,  ///< all coroutines wait, and no event will occur
+    starvation,         ///< too much time, or too many failures, without progress
+    livelock,           ///< too many events without progress
+    slow_message        ///< no progress, and a message has been in transit for at least half of
+                        ///< EventLoop::Limits::most_idle, or no other event will occur
   };
   Deadlock(DeadlockCause what, const std::string& words) : std::runtime_error(words), cause(what) {}
   DeadlockCause cause;
 };
 
 /// Participants of a protocol in a World: one or more coroutines each, which continue when the awaited event has
-/// occurred. A node that goes down loses its coroutines and the messages that have arrived; its coroutines restart when
-/// it is up again.
+/// occurred. A node that goes down loses its coroutines and the messages that it has received. Its coroutines restart
+/// when it is up again.
 ///
 /// EXAMPLE: a client that trains what it gets
 ///     Task<> client(EventLoop& loop, Node me, Node server) {
@@ -161,43 +163,46 @@ class Deadlock : public std::runtime_error {
 ///     loop.join(me, "client", [&] { return client(loop, me, server); });
 ///     loop.run();
 ///
-/// Coroutines are functions or member functions, not lambdas with captures: what they capture would be gone.
+/// Coroutines must be functions or member functions. A lambda's captures would be destroyed before the coroutine ends.
 class EventLoop {
  private:
   struct Process;
 
  public:
   struct Limits {
-    std::size_t most_spans = 0;                  ///< spans kept in the log
-    double most_idle = 90 * 86400;               ///< seconds without progress(), after which an EventLoop is stuck
-    std::int64_t most_idle_events = 50'000'000;  ///< events without progress(), after which an EventLoop is stuck
-    /// Failures per node without progress(), after which an EventLoop is stuck: hosts that go down and lost messages,
-    /// over all nodes.
+    std::size_t most_spans = 0;                  ///< largest number of spans kept in the log
+    double most_idle = 90 * 86400;               ///< longest time without progress(), seconds; after it, the EventLoop
+                                                 ///< is stuck
+    std::int64_t most_idle_events = 50'000'000;  ///< largest number of events without progress(); with more, the
+                                                 ///< EventLoop is stuck
+    /// Largest number of failures without progress(), per node; with more, the EventLoop is stuck. Failures are outages
+    /// of hosts and lost messages. Those of all nodes together are compared with this number times the number of nodes.
     std::int64_t most_idle_failures = 500;
-    /// Returns the number of outages so far, of links that may fail. It is limited per such link, without progress().
+    /// Returns the number of outages of links so far. most_idle_failures also limits these outages, per link that may
+    /// fail.
     std::function<std::int64_t()> link_outages = {};
     std::size_t failing_links = 0;
     /// Called before each event is handled; its exceptions end the simulation.
     std::function<void(const EventLoop&)> each_event = {};
-    /// Called with each message as it leaves: for observers, which change nothing.
+    /// Called with each message when it is sent; for observers only.
     std::function<void(const Parcel&)> each_send = {};
   };
 
-  /// `names`: one per node, for diagnoses.
+  /// `names`: one per node, for messages.
   EventLoop(World& world, std::vector<std::string> names, Limits limits);
   EventLoop(World& world, std::vector<std::string> names) : EventLoop(world, std::move(names), Limits()) {}
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
   ~EventLoop();
 
-  /// Adds a coroutine of a node. It begins with run(), or at once during run(), if the node is up; it restarts whenever
-  /// the node comes up again.
+  /// Adds a coroutine of a node. It begins with run(), or at once if run() is under way, provided the node is up.
+  /// Unless it has ended, it restarts whenever the node comes up again.
   void join(Node node, std::string role, std::function<Task<>()> begin);
   /// Simulates until stop(), or until all coroutines have ended. Throws Deadlock, and exceptions of coroutines.
   void run();
-  /// Ends the simulation as soon as the calling coroutine awaits something.
+  /// Ends the simulation at the calling coroutine's next co_await.
   void stop() { stopped_ = true; }
-  /// Records progress (a round, an update): an EventLoop without progress for long is stuck.
+  /// Records progress (a round, an update). An EventLoop without progress for too long is stuck.
   void progress();
 
   double now() const { return world_.now(); }
@@ -239,45 +244,47 @@ class EventLoop {
     Parcel await_resume() { return std::move(got); }
   };
 
-  /// Computes on a node; a node's computations run one after the other. Returns false if it was cancelled (see
-  /// cancel_computing).
+  /// Computes on a node; a node runs its computations in sequence. Returns false if the computation was cancelled (see
+  /// cancel_computing()).
   ComputeAwaiter compute(Node node, Work work);
-  /// Waits for some time.
+  /// Waits for `seconds`.
   SleepAwaiter sleep(Node node, double seconds);
-  /// Waits for the next message on a channel, in the order of arrival. A message with `lost`, `gone` or `back` set is
-  /// news about a message or node. If none has come by the date `until` (seconds), returns one with from = −1.
+  /// Waits for the next message on a channel, in the order of arrival. A message with `lost`, `gone` or `back` set is a
+  /// notice about a message or node. If no message arrives until the date `until` (seconds), returns one with from =
+  /// −1.
   ReceiveAwaiter receive(Node node, Channel channel, double until = kNever);
 
   // ---- what coroutines do ----
 
-  /// Sends a message. If it is lost and `news` is not empty, the sender gets it back on that channel, with `lost` set.
+  /// Sends a message. If it is lost and `news` is not empty, the sender receives it on this channel, with `lost` set.
   Activity send(Node from, Node to, Channel channel, Parcel parcel, Channel news = {});
-  /// Starts a collective. Every node of it gets its own of `parcels`, one per node, on the channel when the collective
-  /// is done; with `lost` set if it failed.
+  /// Starts a collective. `parcels`: one per node of the collective, which the node receives on `channel` when the
+  /// collective is done; with `lost` set if it failed.
   Activity collective(Collective what, Channel channel, std::vector<Parcel> parcels);
-  /// Puts a message into a node's channel without sending it: data that the node has from the beginning.
+  /// Puts a message into a node's channel without sending it, for data that the node has from the beginning.
   void hand(Node to, Channel channel, Parcel parcel);
-  /// Cancels a message, which counts as lost. Has no effect if it has arrived already.
+  /// Cancels a message, which then counts as lost. Has no effect after its arrival.
   void cancel(Activity message);
-  /// Ends the node's computation at once; a coroutine that awaits it gets false.
+  /// Ends the node's computation at once. The coroutine that awaits it gets false.
   void cancel_computing(Node node);
-  /// Returns the number of messages that have arrived on the channel and were not received.
+  /// Returns the number of messages that have arrived on the channel, but have not been received.
   std::size_t waiting(Node node, Channel channel) const;
-  /// Sends `watcher` a message on the channel whenever `watched` goes down or comes up again, from now on.
+  /// From now on, sends `watcher`, while it is up, a notice on the channel whenever `watched` goes down or comes up
+  /// again.
   void watch(Node watcher, Node watched, Channel channel);
 
-  /// Cost of a node's checkpoints. After every `every` seconds of computing, the node stands still for `write`. After
-  /// an outage it takes part once it has read the last checkpoint (`restore`) and repeated the computing since then.
-  /// The computation interrupted by the outage is always lost. Coroutines still begin anew: a protocol must store
-  /// outside of them whatever has to survive an outage.
+  /// Costs of a node's checkpoints, seconds. After every `every` seconds of computing, the node pauses for `write`.
+  /// After an outage it must read the last checkpoint (`restore`), and repeat the computing since then. The computation
+  /// interrupted by the outage is always lost. Coroutines still restart from their beginning: a protocol must store its
+  /// state outside of them if the state has to survive an outage.
   struct Checkpoints {
-    double every = 0;  ///< seconds of computing; 0: there are none
+    double every = 0;  ///< seconds of computing between checkpoints; 0: no checkpoints
     double write = 0, restore = 0;
   };
   /// The caller must set checkpoints before run().
   void set_checkpoints(Node node, Checkpoints checkpoints) { nodes_[index(node)].checkpoints = checkpoints; }
 
-  /// Returns the log up to now: complete after run(), even if run() has thrown.
+  /// Returns the log so far; complete after run(), even if run() has thrown.
   const step::EventLog& log() const { return log_; }
 
  private:
@@ -285,15 +292,15 @@ class EventLoop {
     std::vector<Process*> processes;
     bool up = true;
     double down_since = 0;
-    // Lists: an empty one takes no memory, and there may be 100,000 nodes.
+    // Uses std::list, which takes no memory while empty; there may be 100,000 nodes.
     std::map<Channel, std::list<Parcel>> inbox;
     std::vector<std::pair<Node, Channel>> watchers;
     Activity computing = 0;  ///< computation under way; 0: none
     std::list<Computation*> queue;
     Checkpoints checkpoints;
     double since_checkpoint = 0;  ///< seconds computed since the last checkpoint
-    bool writing = false;         ///< the present computation is a checkpoint
-    Activity restoring = 0;       ///< restoring of a node that is up again and does not take part yet; 0: none
+    bool writing = false;         ///< true: the current computation is a checkpoint
+    Activity restoring = 0;       ///< restore under way at a node that is up, but does not take part yet; 0: none
   };
   struct TaskUnderway {
     Parcel parcel;

@@ -38,9 +38,9 @@ FrameworkWorld::Station& FrameworkWorld::station_of(const FrameworkMessage& mess
   return stations_[static_cast<std::size_t>(stage == Stage::packs ? message.from : message.to)];
 }
 
-/// Returns the departure time of a message that is sent now. Models leave once the round has begun, one client after
-/// the other; messages for a client leave when it next asks. The clients' phases fill the interval evenly (multiples of
-/// the golden ratio, modulo one).
+/// Returns the date at which a message sent now leaves. Models leave once the round has begun, one client after the
+/// other. A message for a client leaves at the client's next poll. The clients' polls are spread evenly over the
+/// interval (multiples of the golden ratio, modulo one).
 double FrameworkWorld::departure(Node from, Node to, double bytes) {
   constexpr double kGoldenRatio = 0.6180339887498949;
   double date = now();
@@ -88,9 +88,9 @@ void FrameworkWorld::add(Station& station, Activity id, double work) {
   arm(station);
 }
 
-/// Ends the jobs that are done at the date of the alarm.
+/// Ends the jobs that are done when the alarm fires.
 void FrameworkWorld::ring(Station& station) {
-  constexpr double kRounding = 1e-12;  // relative difference up to which jobs end together
+  constexpr double kRounding = 1e-12;  // relative difference of end times below which jobs end together
   station.alarm = 0;
   advance(station);
   station.v = std::max(station.v, station.jobs.begin()->first);
@@ -104,7 +104,7 @@ void FrameworkWorld::ring(Station& station) {
 }
 
 double FrameworkWorld::busy(Node node) const {
-  const auto of = [&](Station station) {  // a copy, which is advanced to the present
+  const auto of = [&](Station station) {  // a copy, advanced to the current date
     advance(station);
     return station.busy;
   };
@@ -114,8 +114,8 @@ double FrameworkWorld::busy(Node node) const {
 
 // ---- messages ----
 
-/// Returns true if the connection of a pair was idle for so long that it is closed. The sender notices by losing its
-/// message; its next message opens another connection.
+/// Returns true if the connection of a pair has been idle for so long that it was closed. The sender learns this by
+/// losing its message; its next message opens a new connection.
 bool FrameworkWorld::is_cut(Node from, Node to) {
   if (framework_.idle_cut <= 0 || from == to) return false;
   const auto used = used_at_.find(std::minmax(from, to));
@@ -198,7 +198,7 @@ void FrameworkWorld::stage_done(Activity id) {
   begin(id, static_cast<Stage>(static_cast<int>(message.stage) + 1));
 }
 
-/// Removes a message that has no stage left.
+/// Removes a message that has no further stage.
 void FrameworkWorld::forget(Activity id) {
   const FrameworkMessage& message = messages_.at(id);
   if (message.inner != 0) {
@@ -219,7 +219,7 @@ void FrameworkWorld::forget(Activity id) {
   release(pair);
 }
 
-/// Returns the messages of a pair that have arrived, up to the first missing one.
+/// Delivers the messages of a pair that are complete, in order, up to the first incomplete one.
 void FrameworkWorld::release(const std::pair<Node, Node>& pair) {
   std::deque<Activity>& waiting = order_[pair];
   while (!waiting.empty() && messages_.at(waiting.front()).done) {
@@ -246,8 +246,8 @@ void FrameworkWorld::cancel(Activity activity) {
   std::erase_if(posted_, [&](const Event& event) { return event.activity == activity; });
 }
 
-/// Drops the node's messages that are packed, unpacked or waiting; messages between nodes are handled by the inner
-/// World.
+/// Drops messages from or to the node that wait, or are packed, unpacked or summed. The inner World handles messages in
+/// transit.
 void FrameworkWorld::went_down(Node node) {
   std::vector<Activity> lost;
   for (const auto& [id, message] : messages_) {

@@ -14,18 +14,19 @@
 
 namespace dadsim::world {
 
-/// A World whose messages pass through a framework, for all event-driven methods. Messages are packed at the sender and
-/// unpacked at the receiver. Messages to the server are added to its sum; models that it hands out wait until a round
-/// begins and clients ask.
+/// A World whose messages pass through a framework, for all event-driven methods. The sender packs messages, and the
+/// receiver unpacks them. The server sums the messages that it receives; models that it sends wait until a round begins
+/// and clients poll.
 ///
 /// The messages at a node share its processor: one core of a client, all cores of the server (processor sharing, as
-/// threads do). Sums are formed one after the other, which takes as long in all. None of this delays the node's
-/// computations. A node that goes down loses the messages packed there. Messages of a pair arrive in the order in which
-/// they were sent: a message unpacked sooner waits. The inner World times a collective with the framework's part.
+/// with threads). Sums are computed one after the other, which takes the same total time. Computations of the node are
+/// not slowed down. If a node goes down, messages from or to it that are not in transit are lost. Messages of a pair
+/// arrive in sending order: a message unpacked earlier waits. The inner World times collectives, including the
+/// framework's part.
 class FrameworkWorld final : public World {
  public:
-  /// `server`: −1 if there is none. `model_bytes`: bytes of a message with a model; a message of the server of at least
-  /// half of that counts as a model for a client.
+  /// `server`: −1 if there is none. `model_bytes`: bytes of a message with a model. Messages of the server with at
+  /// least half of these bytes are treated as models for a client.
   FrameworkWorld(World& inner, spec::FrameworkSpec framework, std::size_t nodes, Node server, double model_bytes);
 
   Activity compute(Node node, const Work& work) override { return inner_.compute(node, work); }
@@ -45,12 +46,12 @@ class FrameworkWorld final : public World {
   std::int64_t cut_connections() const { return cut_; }
 
  private:
-  /// Jobs that share a processor. `v`: work that each job has received since the beginning.
+  /// Jobs that share a processor. `v`: work that each job has received since the beginning (virtual time).
   struct Station {
     double cores = 1;
     double v = 0, at = 0;
     double busy = 0;
-    std::multimap<double, Activity> jobs;  ///< jobs, by the `v` at which they are done
+    std::multimap<double, Activity> jobs;  ///< jobs, by the value of `v` at which they are done
     Activity alarm = 0;                    ///< timer of the inner World; 0: no job
   };
   /// Stages of a message, in order. If parts are streamed, all stages but the first overlap.
@@ -60,9 +61,9 @@ class FrameworkWorld final : public World {
     double bytes = 0;
     Stage stage = Stage::waits;
     bool streams = false;
-    int open = 0;        ///< open stages of a streamed message
+    int open = 0;        ///< number of open stages of a streamed message
     Activity inner = 0;  ///< timer or message of the inner World
-    bool done = false;   ///< complete, and waits for messages sent before it
+    bool done = false;   ///< true: complete, but waits for earlier messages of the pair
   };
 
   bool is_cut(Node from, Node to);
@@ -84,17 +85,17 @@ class FrameworkWorld final : public World {
   spec::FrameworkSpec framework_;
   Node server_;
   double model_bytes_;
-  std::vector<Station> stations_;  ///< stations of the nodes, then one for the server's sums
+  std::vector<Station> stations_;  ///< one station per node, then one for the server's sums
   std::map<Activity, FrameworkMessage> messages_;
   std::map<std::pair<Node, Node>, std::deque<Activity>> order_;  ///< messages of each pair that have not arrived
-  std::unordered_map<Activity, Activity> message_of_;            ///< message, by the timer or message of the inner
+  std::unordered_map<Activity, Activity> message_of_;            ///< message of each timer or message of the inner
                                                                  ///< World
-  std::unordered_map<Activity, std::size_t> station_at_;         ///< station, by the timer of the inner World
+  std::unordered_map<Activity, std::size_t> station_at_;         ///< station of each timer of the inner World
   std::deque<Event> posted_;
-  Activity last_ = 0;                                ///< number of the last message; below zero, as numbers of the
-                                                     ///< inner World are above
+  Activity last_ = 0;                                ///< number of the last message; negative, because the inner
+                                                     ///< World's numbers are positive
   double handing_out_since_ = -1;                    ///< date of the last round
-  std::int64_t handed_out_ = 0;                      ///< models sent in the last round
+  std::int64_t handed_out_ = 0;                      ///< number of models sent in the last round
   std::map<std::pair<Node, Node>, double> used_at_;  ///< date at which each connection was last used
   std::int64_t cut_ = 0;
 };

@@ -16,18 +16,17 @@ namespace dadsim::world {
 
 struct Value::Node {
   ValueKey key{};
-  History::Function operation;                ///< operation; empty once it has been carried out
-  std::vector<std::shared_ptr<Node>> inputs;  ///< inputs; empty once the operation has been carried out
+  History::Function operation;                ///< operation; empty once carried out
+  std::vector<std::shared_ptr<Node>> inputs;  ///< inputs; empty once the operation is carried out
   DatumPtr datum;
-  std::string description;  ///< description of the operation for other processes; empty: only this process carries it
-                            ///< out
+  std::string description;  ///< operation as data for other processes; empty: only this process carries it out
   bool keep = false;
   bool counts = true;
 
   Node() = default;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
-  /// Frees inputs without recursion, because a chain may have a hundred thousand values.
+  /// Frees inputs without recursion, because a chain of values may be a hundred thousand long.
   ~Node() {
     std::vector<std::shared_ptr<Node>> left = std::move(inputs);
     while (!left.empty()) {
@@ -60,7 +59,7 @@ const ValueKey& Value::key() const {
 
 Value History::make(std::string_view name, std::vector<Value> inputs, Function operation, bool keep,
                     std::string description) {
-  // The key consists of two hashes with different seeds: with 64 bits, some of billions of values would collide.
+  // Combines two hashes with different seeds, because 64 bits would collide among billions of values.
   const ValueKey key = {hash_of(name, inputs, problem_), hash_of(name, inputs, ~problem_ * 0xff51afd7ed558ccdU)};
   std::weak_ptr<Value::Node>& known = known_[key];
   if (NodePtr node = known.lock()) return Value(std::move(node));
@@ -101,10 +100,10 @@ DatumPtr History::datum_of(const Value& value) {
   return value.node_->datum;
 }
 
-/// Returns the operations to carry out, inputs before their users. Takes values in the store from there.
+/// Returns the operations to carry out, inputs before their users. Values in the store are read from there.
 std::vector<History::NodePtr> History::needed(std::span<const Value> values) {
   std::vector<NodePtr> order;
-  std::unordered_map<const Value::Node*, bool> seen;  // false: its inputs are still being visited
+  std::unordered_map<const Value::Node*, bool> seen;  // nodes visited; the values are not used
   std::vector<std::pair<NodePtr, std::size_t>> open;
   const auto look_at = [&](const NodePtr& node) {
     if (node->datum || !seen.try_emplace(node.get(), false).second) return;
@@ -154,7 +153,8 @@ std::vector<Value> History::beside_that_can_be_read() {
   return ready;
 }
 
-/// One pass over operations, each carried out as soon as its inputs exist, by threads of this process and by others.
+/// One pass over operations, each carried out as soon as its inputs exist, by threads of this process and by other
+/// processes.
 class History::CarryingOut {
  public:
   CarryingOut(History& history, std::vector<NodePtr> order, const Progress& progress,
@@ -211,7 +211,7 @@ class History::CarryingOut {
     if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) throw Cancelled();
   }
 
-  /// Carries out an operation here, or hands it over. `then` is called with the operations that become ready by it.
+  /// Carries out an operation here, or sends it to another process. Calls `then` with the operations that become ready.
   void start(PendingValue& one, const auto& then) {
     throw_if_cancelled();
     Value::Node& node = *one.node;
@@ -221,12 +221,12 @@ class History::CarryingOut {
     const bool kept = node.keep && history_.store_ != nullptr;
     const bool goes_elsewhere = history_.remote_ != nullptr && !node.description.empty();
     if (goes_elsewhere) {
-      // An operation that another process has taken is not waited for, so two simulations may both carry it out.
+      // Does not wait for an operation that another process has taken; two simulations may therefore both carry it out.
       if (kept) node.datum = history_.store_->find(node.key);
       if (node.datum == nullptr) return hand_over(one, std::move(inputs));
       return finish(one, false, then);
     }
-    if (kept) node.datum = history_.store_->claim(node.key);  // another simulation may have stored it since
+    if (kept) node.datum = history_.store_->claim(node.key);  // another simulation may have stored the value since
     const bool learned = node.datum == nullptr;
     if (learned) {
       try {
@@ -263,7 +263,7 @@ class History::CarryingOut {
     Value::Node& node = *one.node;
     node.operation = nullptr;
     node.description = {};
-    node.inputs.clear();  // frees inputs that nothing else holds
+    node.inputs.clear();  // frees inputs that are not referenced elsewhere
     {
       const std::lock_guard lock(mutex_);
       ++done_;
@@ -284,7 +284,7 @@ class History::CarryingOut {
   std::vector<PendingValue*> ready_;
   std::mutex mutex_;
   std::int64_t done_ = 0;
-  std::map<ValueKey, PendingValue*> handed_;  ///< operations handed to other processes, by key
+  std::map<ValueKey, PendingValue*> handed_;  ///< operations sent to other processes, by key
 };
 
 void History::carry_out(std::span<const Value> values, const Progress& progress, const std::atomic<bool>* cancelled) {

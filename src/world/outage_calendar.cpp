@@ -20,7 +20,7 @@ OutageCalendar::OutageCalendar(const Outages& outages, OnChange on_change) : on_
     go_on(rule);
   }
   for (std::size_t host = 0; on_change_ && host < hosts_; ++host) skip_hidden_changes(subjects_[host]);
-  // A host that is down at date 0 has lost nothing, so this is not counted.
+  // A host that is down at date 0 has lost no work, so this outage is not counted.
   for (Subject& subject : subjects_) subject.went_down = 0;
 }
 
@@ -51,11 +51,11 @@ void OutageCalendar::go_on(std::size_t rule) {
   if (!due.up) subjects_[due.rule.subject].gone = true;
 }
 
-/// Skips the changes of a host's other rules while one rule keeps it down: they have no effect, and a host that has
-/// left for good would otherwise be waited for. A host is gone if one rule keeps it down for good, or if nothing brings
-/// it up within kLongest or kMost changes.
+/// Skips changes by other rules while one rule keeps the host down: they have no effect. Otherwise callers would wait
+/// for a host that is down for good. A host is gone if one rule keeps it down for good, or if nothing brings it up
+/// within kLongest or kMost changes.
 void OutageCalendar::skip_hidden_changes(Subject& host) {
-  constexpr double kLongest = 1000.0 * 86400;  // seconds; an EventLoop without progress gives up long before
+  constexpr double kLongest = 1000.0 * 86400;  // seconds; an EventLoop without progress stops long before
   constexpr std::int64_t kMost = 10'000'000;
   const double last = now_ + kLongest;
   for (std::int64_t passed = 0; host.down > 0; ++passed) {
@@ -71,7 +71,7 @@ void OutageCalendar::skip_hidden_changes(Subject& host) {
     }
     if (first == kNone) return;
     const OutageProcess::RuleChange next = rules_[first].next;
-    // A drop-out belongs to a computation, which may end before it. take_back() then removes it.
+    // The computation may end before its drop-out; take_back() then removes this date.
     if ((next.up && host.down == 1) || (!next.up && rules_[first].rule.drops_out != nullptr)) return;
     undate(first);
     if (next.at > last || passed > kMost) continue;
@@ -81,7 +81,7 @@ void OutageCalendar::skip_hidden_changes(Subject& host) {
   }
 }
 
-/// Removes the dates of a host that is gone. take_back() removes the dates at which it drops out of computations.
+/// Removes the dates of a host that is gone, except drop-outs during computations, which take_back() removes.
 void OutageCalendar::forget(const Subject& host) {
   for (const std::size_t rule : host.rules) {
     if (rules_[rule].rule.drops_out == nullptr || rules_[rule].next.up) undate(rule);
@@ -138,7 +138,7 @@ std::vector<std::size_t> OutageCalendar::compute(std::size_t node, double begin,
   std::vector<std::size_t> by;
   if (!is_up(node)) return by;
   for (const std::size_t rule : subjects_[of_node_[node]].rules) {
-    if (!can_drop_out(rule)) continue;  // it cannot drop out, or its drop-out has a date already
+    if (!can_drop_out(rule)) continue;  // no drop-out rule, or its next drop-out has a date already
     const auto at = rules_[rule].rule.drops_out->within(begin, seconds);
     if (!at) continue;
     date(rule, {*at, false});

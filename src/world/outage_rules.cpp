@@ -16,8 +16,8 @@ namespace {
 
 using RuleChange = OutageProcess::RuleChange;
 
-/// Weibull times of that mean: their scale is mean ÷ Γ(1 + 1/shape). With shape 1 they are exponential, and a power of
-/// 1 need not be taken.
+/// Draws Weibull times with a given mean: scale = mean ÷ Γ(1 + 1/shape). With shape 1 they are exponential, and no
+/// power is needed.
 class WeibullTimes {
  public:
   WeibullTimes(double mean, double shape) : shape_(shape), scale_(mean / std::tgamma(1 + 1 / shape)) {}
@@ -35,7 +35,7 @@ double draw_exponential(double mean, RandomStream& random) {
   return boost::random::exponential_distribution<>(1 / mean)(random);
 }
 
-/// Alternates between up and down, for random times.
+/// Alternates between up and down, each for a random time.
 class Alternating final : public OutageProcess {
  public:
   Alternating(WeibullTimes up, WeibullTimes down, double begins_up, const RandomStream& random)
@@ -74,7 +74,7 @@ class Listed final : public OutageProcess {
   std::size_t reported_ = 0;
 };
 
-/// Repeats the changes of a list. Skips changes to the present state.
+/// Replays a list of changes, without those to the current state.
 class Repeated final : public OutageProcess {
  public:
   explicit Repeated(const spec::StateProfileSpec& spec) : period_(spec.period) {
@@ -83,7 +83,7 @@ class Repeated final : public OutageProcess {
       if (!changes_.empty() && changes_.back().at == one.at) changes_.pop_back();
       changes_.push_back({one.at, one.on});
     }
-    // If all changes have the same state, nothing changes after the first.
+    // If all changes have the same state, there is none after the first.
     never_ends_ = period_ > 0 && std::ranges::any_of(changes_, &RuleChange::up) &&
                   !std::ranges::all_of(changes_, &RuleChange::up);
   }
@@ -115,13 +115,13 @@ class Repeated final : public OutageProcess {
   bool up_ = true;
 };
 
-/// Is up during one window of every period.
+/// Alternates: up during one window of every period, and down otherwise.
 class Diurnal final : public OutageProcess {
  public:
   Diurnal(double from, double length, double period) : from_(from), length_(length), period_(period) {}
 
   bool begins_up() override {
-    // Begins with the last window that starts at or before 0.
+    // Begins with the last window that starts at date 0 or earlier.
     day_ = -std::ceil(from_ / period_);
     up_ = from_ + day_ * period_ + length_ > 0;
     return up_;
@@ -197,7 +197,8 @@ std::optional<RuleChange> DropOut::next() {
 std::optional<double> DropOut::within(double now, double seconds) {
   boost::random::uniform_01<> uniform;
   const bool drops_out = uniform(random_) < probability_;
-  const double part = uniform(random_);  // always drawn, so that all computations take equally many numbers
+  // Drawn in any case, so that every computation uses the same number of random numbers.
+  const double part = uniform(random_);
   if (!drops_out) return std::nullopt;
   down_ = true;
   down_at_ = now + part * seconds;
@@ -208,13 +209,13 @@ namespace {
 
 using spec::AvailabilitySpec;
 
-/// Hosts that are up and down together.
+/// Hosts that go up and down together.
 struct Together {
-  std::size_t first = 0;  ///< first of the hosts, or the link
+  std::size_t first = 0;  ///< index of the first of these hosts, or of the link
   std::vector<std::size_t> all;
 };
 
-/// Nodes of the cluster in the order of their first hosts, each with all hosts that it has.
+/// Returns the cluster nodes in the order of their first hosts, each with all its hosts.
 std::vector<Together> nodes_that_fit(const OutageSubjects& subjects, const std::string& pattern) {
   std::vector<Together> found;
   std::map<std::string, std::size_t> number_of;
@@ -249,7 +250,7 @@ auto contents(const AvailabilitySpec& one) {
                   one.chance, one.drop_out, one.returns);
 }
 
-/// Sorts rules by their contents, because the order of a scenario's elements has no effect.
+/// Sorts rules by their contents, so that the order of a scenario's elements has no effect.
 template <class Rule>
 std::vector<Rule> in_order(std::vector<Rule> rules) {
   std::ranges::stable_sort(rules, [](const Rule& a, const Rule& b) { return contents(a) < contents(b); });
@@ -278,7 +279,8 @@ std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubject
     const auto of = static_cast<std::uint32_t>(subject < subjects.hosts ? subject : (subject - subjects.hosts) | kLink);
     return RandomStream(outages.seed, Purpose::outages, of, static_cast<std::uint32_t>(number));
   };
-  // Rules of a kind, counted per host or link: draws for one of them do not depend on rules of others.
+  // Counts the rules of a kind per host or link, so that the number of a rule does not depend on which hosts or links
+  // other rules match.
   std::map<std::size_t, std::size_t> random_rules, availability_rules;
   const auto fit = [&](bool links, const std::string& pattern) { return subjects_that_fit(subjects, links, pattern); };
   const auto together = [&](const auto& one) {
@@ -290,7 +292,7 @@ std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubject
   const auto of_hosts =
       static_cast<std::size_t>(std::ranges::count(outages.what.random, false, &spec::RandomFailureSpec::links));
   for (const spec::RandomFailureSpec& one : in_order(outages.what.random)) {
-    // Hosts of a node draw the same numbers, so that they go down and come up at the same dates.
+    // Hosts of a node use the same random numbers, and so go down and come up at the same dates.
     for (const Together& node : together(one)) {
       const std::size_t number = random_rules[node.first]++ + (one.links ? of_hosts : 0);
       for (const std::size_t i : node.all) rules.push_back({i, random_failures(one, stream(node.first, number))});
@@ -314,7 +316,7 @@ std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubject
         rules.push_back({i, listed_changes(std::move(changes[subjects.names[i]]))});
       }
       if (one.drop_out == 0) continue;
-      // Separate random stream: drop-outs do not change the times of availability.
+      // Uses a separate random stream, so that drop-outs do not change the times of availability.
       auto drop_out = std::make_unique<DropOut>(one.drop_out, one.returns, stream(i, number + 1));
       DropOut* const decided = drop_out.get();
       rules.push_back({i, std::move(drop_out), decided});

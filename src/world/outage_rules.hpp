@@ -12,39 +12,39 @@
 
 namespace dadsim::world {
 
-/// One reason for a host or link to be down. Returns its changes in order, and draws only the next one in advance.
+/// A rule that takes a host or link down. Returns its changes in order, and draws only the next one in advance.
 class OutageProcess {
  public:
   struct RuleChange {
-    double at = 0;  ///< seconds
+    double at = 0;  ///< date, seconds
     bool up = true;
   };
   virtual ~OutageProcess() = default;
-  /// Returns whether it is up at time 0. The caller must ask once, before next().
+  /// Returns whether the host or link is up at date 0. The caller must call this once, before next().
   virtual bool begins_up() = 0;
-  /// Returns the change after the last one; none: the state does not change any more.
+  /// Returns the next change; none: there are no more changes.
   virtual std::optional<RuleChange> next() = 0;
 };
 
 std::unique_ptr<OutageProcess> random_failures(const spec::RandomFailureSpec& spec, const RandomStream& random);
-/// Returns an outage that begins `later` seconds after the time in `spec`, once or repeatedly.
+/// Returns an outage that begins `later` seconds after the date in `spec`, once or repeatedly.
 std::unique_ptr<OutageProcess> listed_outage(const spec::OutageSpec& spec, double later = 0);
-/// Returns the changes of a list. `own`: those of the host, by date.
+/// Returns the process of listed changes. `own`: the host's changes, sorted by date.
 std::unique_ptr<OutageProcess> listed_changes(std::vector<spec::AvailabilitySpec::Change> own);
 std::unique_ptr<OutageProcess> profile_changes(const spec::StateProfileSpec& spec);
 std::unique_ptr<OutageProcess> diurnal(const spec::AvailabilitySpec& spec, RandomStream random);
 std::unique_ptr<OutageProcess> sessions(const spec::AvailabilitySpec& spec, const RandomStream& random);
 
-/// Brings a host up again, an exponential time of mean `returns` after it went down. Computations decide when it goes
-/// down.
+/// Brings a host up again after an exponential time with mean `returns`. Its outages begin during computations, at the
+/// date from within().
 class DropOut final : public OutageProcess {
  public:
   DropOut(double probability, double returns, const RandomStream& random)
       : probability_(probability), returns_(returns), random_(random) {}
   bool begins_up() override { return true; }
   std::optional<RuleChange> next() override;
-  /// Returns the date at which the host drops out of a computation that begins at `now` and takes `seconds`; none if it
-  /// stays.
+  /// Returns the date at which the host drops out of a computation of `seconds` that begins at `now`; none if it does
+  /// not.
   std::optional<double> within(double now, double seconds);
 
  private:
@@ -54,22 +54,21 @@ class DropOut final : public OutageProcess {
   bool down_ = false;
 };
 
-/// Failures, and the hosts and links that they concern.
+/// Specification of failures, and the hosts and links that they apply to.
 struct Outages {
   spec::FailureSpec what = {};
-  /// Profiles of the platform; those of hosts without nodes, and of unlisted links, are ignored.
+  /// Profiles of the platform. Profiles of hosts without nodes, and of links that are not listed, are ignored.
   std::vector<spec::StateProfileSpec> profiles = {};
   std::vector<std::string> hosts = {};  ///< host of each node; nodes of one host go down together
   /// Name of the cluster node of each node's host; empty if no rule names nodes.
   std::vector<std::string> on = {};
   std::vector<std::string> links = {};  ///< links of the platform, each once; empty if no rule names a link
-  /// Per device, the node of the World that it belongs to. A node is up while all its devices are. Empty: every node is
-  /// one device.
+  /// World node of each device. A node is up while all its devices are. Empty: every node is one device.
   std::vector<std::size_t> device_of = {};
   std::uint64_t seed = 1;
 };
 
-/// Subjects of outages: hosts in the order of their first nodes, each once, then links.
+/// Subjects of outages: distinct hosts in the order of their first nodes, then links.
 struct OutageSubjects {
   explicit OutageSubjects(const Outages& outages);
   std::vector<std::string> names;
@@ -82,12 +81,13 @@ struct OutageSubjects {
 struct OutageRule {
   std::size_t subject = 0;
   std::unique_ptr<OutageProcess> what;
-  DropOut* drops_out = nullptr;  ///< `what`, if computations decide when it goes down; otherwise null
+  DropOut* drops_out = nullptr;  ///< equals `what` if outages begin during computations; otherwise null
 };
 
-/// Rules in order, each for all hosts or links that match. A draw depends on the seed, the host or link, the kind of
-/// rule, and the number of rules of this kind for that host, but not on the order of rules. Throws
-/// std::invalid_argument for a pattern that matches nothing.
+/// Returns the rules in order, each for all hosts or links that match. Draws depend on the seed, the host or link, the
+/// kind of rule, and the index among rules of this kind for the host or link; except for random failures of hosts, also
+/// on the number of rules of other kinds. They do not depend on the order of rules. Throws std::invalid_argument for a
+/// pattern that matches nothing.
 std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubjects& subjects);
 
 }  // namespace dadsim::world

@@ -46,7 +46,7 @@ void UnreliableWorld::arm() {
 Activity UnreliableWorld::compute(Node node, const Work& work) {
   ++underway_;
   const Activity activity = inner_.compute(node, work);
-  // Work outside of training is short, so no user leaves during it.
+  // Applies drop-outs to training only; other work is too short for a user to leave.
   if (work.step < 0 || !is_up(node)) return activity;
   std::vector<std::size_t> by;
   for (const std::size_t device : devices_.at(static_cast<std::size_t>(node))) {
@@ -83,7 +83,7 @@ void UnreliableWorld::set_host(Node node, bool up) {
   inner_.set_host(node, up);
 }
 
-/// Handles the end of a computation that its node did not drop out of.
+/// Handles the end of an activity. If it was a computation, removes its drop-outs that have not happened.
 void UnreliableWorld::ended(Activity activity) {
   --underway_;
   const auto found = in_the_midst_.find(activity);

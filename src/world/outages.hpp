@@ -11,16 +11,16 @@
 
 namespace dadsim::world {
 
-/// A World whose hosts and links go down and come up by a specification: at listed dates, or at dates drawn from the
-/// seed by Purpose::outages, host or link, and rule (OutageCalendar).
+/// A World whose hosts and links go down and come up as specified: at listed dates, or at random dates that depend on
+/// the seed, Purpose::outages, the host or link, and the rule (OutageCalendar).
 ///
-/// A host is up unless a rule keeps it down. Hosts that are down at date 0 have the first events. The World's own
-/// timers never reach the caller. next() returns nothing if the caller has no activity under way and no host will
-/// change: alternating rules may keep a host down for good. Checkpoints belong to the EventLoop
+/// A host is up unless a rule keeps it down. Hosts that are down at date 0 cause the first events. Callers never see
+/// this class's own timers. next() returns nothing if the caller has no activity under way and no host will change.
+/// Alternating rules may together keep a host down for good. Checkpoints are part of the EventLoop
 /// (EventLoop::set_checkpoints).
 class UnreliableWorld final : public World {
  public:
-  /// Throws std::invalid_argument for a pattern that fits nothing.
+  /// Throws std::invalid_argument for a pattern that matches nothing.
   UnreliableWorld(World& inner, const Outages& outages);
 
   Activity compute(Node node, const Work& work) override;
@@ -42,15 +42,15 @@ class UnreliableWorld final : public World {
   void ended(Activity activity);
 
   World& inner_;
-  std::int64_t underway_ = 0;                      ///< activities of the caller under way
-  std::int64_t reported_ = 0;                      ///< changes of hosts that inner_ has not reported yet
+  std::int64_t underway_ = 0;                      ///< number of the caller's activities under way
+  std::int64_t reported_ = 0;                      ///< number of host changes that inner_ has not reported yet
   std::vector<std::vector<std::size_t>> devices_;  ///< calendar nodes of each node
   std::vector<std::size_t> device_of_;             ///< node of each calendar node
   std::vector<int> devices_down_;                  ///< number of calendar nodes that are down, per node
   OutageCalendar calendar_;
   Activity alarm_ = 0;
   double alarm_at_ = 0;
-  /// Rules by which a node drops out of a computation, by computation.
+  /// Rules that make a node drop out, by computation.
   std::unordered_map<Activity, std::vector<std::size_t>> in_the_midst_;
 };
 

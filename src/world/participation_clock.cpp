@@ -62,7 +62,7 @@ void ParticipationClock::note(std::size_t site, bool there) {
 std::vector<double> ParticipationClock::chances_of(const std::vector<std::int32_t>& sites,
                                                    const std::vector<std::int32_t>& there,
                                                    const std::function<bool(std::int32_t site)>& counts) const {
-  double repeated = 1;  // chance that a draw is repeated
+  double repeated = 1;  // probability that a draw is empty and must be repeated
   for (const std::int32_t site : there) {
     if (!rules_.chances.empty() && counts(site)) repeated *= 1 - rules_.chances[static_cast<std::size_t>(site)];
   }

@@ -10,7 +10,7 @@ namespace dadsim::world {
 
 /// Carries out operations of a History in other processes, perhaps on other machines.
 ///
-/// *Requires* that these processes make the same bits of equal operations and inputs.
+/// *Requires* that these processes compute the same bits for the same operation and inputs.
 class RemoteOperations {
  public:
   struct Operation {
@@ -27,12 +27,12 @@ class RemoteOperations {
   virtual ~RemoteOperations() = default;
   /// Returns the `problem` of the History whose operations the processes can carry out.
   virtual std::uint64_t problem() const = 0;
-  /// Hands over an operation. Several threads may call it.
+  /// Submits an operation. Several threads may call it.
   virtual void hand(Operation operation) = 0;
-  /// Returns the operations carried out since the last call, each once, in any order; waits a moment if there are none
+  /// Returns the operations completed since the last call, each once, in any order; waits a moment if there are none
   /// yet. Throws if no process can carry out an operation.
   virtual std::vector<Result> wait() = 0;
-  /// Forgets the operations handed out: wait() will not return them.
+  /// Drops all submitted operations: wait() will not return them.
   virtual void forget() = 0;
 };
 
