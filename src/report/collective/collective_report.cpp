@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kElementBytes = 4;  // bytes of a float32
 
-/// Writes at least two decimals, and at least three significant digits.
+/// Returns a number with at least two decimals, and at least three significant digits.
 std::string three_digits(double value) {
   if (!std::isfinite(value)) return "–";
   if (value == 0) return "0";
@@ -30,21 +30,21 @@ std::string microseconds(double seconds) {
 
 std::string gigabytes(double bytes_per_second) { return three_digits(bytes_per_second / 1e9); }
 
-/// Writes the rate of a link in the unit of its trade name.
+/// Returns the rate of a link with its unit: GB/s from 10¹² bit/s on, else Gbit/s or Mbit/s.
 std::string rate(double bytes_per_second) {
   const double bits = 8 * bytes_per_second;
   if (bits >= 1e12) return fmt::format("{:.4g} GB/s", bytes_per_second / 1e9);
   return bits >= 1e9 ? fmt::format("{:.4g} Gbit/s", bits / 1e9) : fmt::format("{:.4g} Mbit/s", bits / 1e6);
 }
 
-/// Writes the interval in which nine measurements of ten are expected.
+/// Returns the interval in which nine measurements of ten are expected, µs; "–" if it is unknown.
 std::string band_in_words(const CollectiveReport& report, const CollectiveRow& row) {
   const double seconds = seconds_of(report, row);
   if (row.category.empty() || !std::isfinite(seconds)) return "–";
   return fmt::format("{} … {}", microseconds(row.band.low * seconds), microseconds(row.band.high * seconds));
 }
 
-/// Writes the basis of the bands, one line per category.
+/// Returns the basis of the bands as text, a line per error category.
 std::string bases_in_words(const CollectiveReport& report) {
   std::vector<std::string> categories;
   std::string text;
@@ -174,7 +174,7 @@ std::string agreement_in_words(const CollectiveReport& report, const Agreement& 
       agreement.greatest, 100 * agreement.mean_error));
 }
 
-/// Writes sentences on the choice of algorithms, and on differences between the simulation and the request.
+/// Returns sentences on the choice of algorithms and on quicker ones, on what flow leaves out, and on rendezvous.
 std::string notes_in_words(const CollectiveReport& report) {
   std::string text;
   const bool by_xla = std::ranges::any_of(report.rows, [](const auto& row) { return row.algorithm == "torus"; });

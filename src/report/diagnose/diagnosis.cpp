@@ -61,7 +61,7 @@ DocumentTable times_of(const Diagnosis& diagnosis) {
   return times;
 }
 
-/// Returns measured and expected times for each size, with the band of nine measurements in ten, and the simulated
+/// Returns measured and expected times for each size, with the interval of nine measurements in ten, and the simulated
 /// times of the first causes.
 Chart causes_by_time(const Diagnosis& diagnosis) {
   Chart chart{.name = "causes",
@@ -94,8 +94,8 @@ Chart causes_by_time(const Diagnosis& diagnosis) {
   return chart;
 }
 
-/// Returns a table of the causes below a line of headings. Cells are a cause's time ÷ the measured one, for each size
-/// and for computing; then the distance, if there are several causes.
+/// Returns a table of the causes. Cells are a cause's simulated time ÷ the measured one, for each size and for
+/// computing. With several causes, the last column is the distance.
 std::vector<std::vector<std::string>> columns_of(const Diagnosis& diagnosis, std::size_t count) {
   const bool single = diagnosis.times.size() == 1;
   std::vector<std::vector<std::string>> rows(1);
@@ -138,7 +138,7 @@ DocumentTable suspicions_of(const Diagnosis& diagnosis) {
   return suspicions;
 }
 
-/// Writes the first `count` causes with their times and checks, for people.
+/// Returns the first `count` causes with their times and checks, as text for people.
 std::string causes_of(const Diagnosis& diagnosis, std::size_t count) {
   if (count == 0) return {};
   const std::vector<std::vector<std::string>> rows = columns_of(diagnosis, count);

@@ -13,20 +13,20 @@
 #include "report/text/text_blocks.hpp"
 #include "report/words/statement.hpp"
 
-// A result of a study as data: its answer, statements and tables. A study returns a Document; the printers of the
-// terminal, JSON, CSV and pages (html/page.hpp) print any Document and decide nothing.
+// The result of a study as data: its answer, statements and tables. A study returns a Document; the printers of the
+// terminal, JSON, CSV and pages (html/page.hpp) print it without decisions of their own.
 
 namespace dadsim::report {
 
-/// Kinds of page with scripts of their own; `document` draws any Document.
+/// Kinds of page with their own scripts; `document` draws any Document.
 enum class PageKind : std::uint8_t { document, run, sweep };
 
 struct DocumentTable;
 
-/// Leaves a member out of the JSON, where std::monostate writes null.
+/// A value that is left out of the JSON, while std::monostate is written as null.
 struct Omitted {};
 
-/// Settings of the best answer, "path=value", for people who want to use it.
+/// Settings of the best answer, "path=value", for the user to apply.
 struct BestSettings {
   std::vector<std::string> set;
 };
@@ -38,7 +38,7 @@ using DocumentVariant =
                  std::vector<DocumentTable>>;
 
 /// A value of a document: null, a flag, a number, text, lists, text by name, statements, or tables. An optional without
-/// a value is null. One table is a list or an object; several tables form one list of all rows.
+/// a value is null. One table becomes a list or an object in the JSON; several tables become one list of all rows.
 struct DocumentValue : DocumentVariant {
   DocumentValue() = default;
   template <class T>
@@ -65,24 +65,24 @@ DocumentValue or_omitted(const std::optional<T>& value) {
 /// Returns "312 ms", "8.2 GB" or "41 %"; "–" for null.
 std::string in_words(const DocumentValue& value, Unit unit);
 
-/// A row of a table under construction: a member of the JSON and a column for people, one call each.
+/// Builds a row of a table. Each call adds a member of the JSON, a column for people, or both.
 class TableRow {
  public:
   /// Adds a member of the JSON only; "a.b" is member b of member a.
   TableRow& add(std::string name, DocumentValue value) {
     return add(std::move(name), {}, std::move(value), Unit::plain);
   }
-  /// Adds a member of the JSON and a column `title` for people; `words` replace the value's own.
+  /// Adds a member of the JSON and a column `title` for people. `words` replace the value's text.
   TableRow& add(std::string name, std::string title, DocumentValue value, Unit unit,
                 std::optional<std::string> words = {});
-  /// Adds a member of the JSON without a column of the CSV (json), or the reverse (csv).
+  /// Adds a value to the JSON but not the CSV (json), or the reverse (csv).
   TableRow& json(std::string name, DocumentValue value);
   TableRow& csv(std::string name, DocumentValue value);
   /// Adds a column for people only.
   TableRow& say(std::string title, std::string words) {
     return add({}, std::move(title), {}, Unit::plain, std::move(words));
   }
-  /// Adds a column of pages only.
+  /// Adds a column for pages only.
   TableRow& page(std::string title, std::string words);
 
  private:
@@ -91,13 +91,13 @@ class TableRow {
   DocumentTable& table_;
 };
 
-/// Rows of values, each with its text. All rows add the same columns in the same order. A row that ends early lacks the
-/// other members in the JSON and is not shown to people.
+/// Rows of values, each with its text. All rows must add the same columns in the same order. A row with fewer columns
+/// lacks the other members in the JSON and is not shown to people.
 struct DocumentTable {
   struct Head {
     std::string name;
-    std::string title;  ///< a second line may name the unit
-    bool left = false;  ///< aligned to the left
+    std::string title;  ///< title for people; a second line may name the unit
+    bool left = false;  ///< true: aligned to the left
     bool in_json = true, in_csv = true, in_text = true;
   };
   struct Cell {
@@ -106,16 +106,16 @@ struct DocumentTable {
   };
   std::vector<Head> columns = {};
   std::vector<std::vector<Cell>> rows = {};
-  std::vector<std::size_t> detail = {};  ///< rows that a terminal shows only with --verbose
-  bool object = false;                   ///< at most one row: an object in the JSON, null without a row
-  bool best_first = false;               ///< pages stress the first row
+  std::vector<std::size_t> detail = {};  ///< indices of rows that a terminal shows only with --verbose
+  bool object = false;                   ///< true: at most one row, which the JSON writes as an object, or null
+  bool best_first = false;               ///< true: pages highlight the first row
   GridStyle style = {};                  ///< style on a terminal
 
   TableRow add_row(bool is_detail = false);
 };
 
-/// When a terminal shows a part: `brief` only without --verbose, `verbose` only with it; `page` is for pages and the
-/// files of --plots alone.
+/// Place of a part: on a terminal, `brief` only without --verbose, `verbose` only with it; `page` only on pages and in
+/// the files of --plots.
 enum class Shown : std::uint8_t { never, brief, verbose, always, page };
 
 /// A part of a document.
@@ -125,20 +125,20 @@ struct DocumentPart {
   std::string heading = {};  ///< heading of a table, for people
   std::variant<DocumentValue, DocumentTable, std::vector<Statement>, BestSettings> what = {};
   std::string text = {};    ///< lines below the part, for people only
-  bool background = false;  ///< printed below the result, instead of the assumptions
-  bool page_alone = false;  ///< data for the page's scripts only, no member of the JSON
+  bool background = false;  ///< true: printed below the result instead of the assumptions
+  bool page_alone = false;  ///< true: data for the page's scripts, left out of the JSON
 };
 
 /// The results of a study.
 struct Document {
   ReportHead head;
   std::vector<Statement> answer;
-  std::size_t sentences = 0;             ///< statements of the answer in the headline; 0: all
-  std::vector<DocumentPart> parts = {};  ///< in the order of the JSON and of the terminal
+  std::size_t sentences = 0;             ///< number of the answer's statements in the headline; 0: all
+  std::vector<DocumentPart> parts = {};  ///< parts, in the order of the JSON and of the terminal
   PageKind page = PageKind::document;
   std::string command = "dadsim";                               ///< name of the page: "dadsim plan"
   std::string setting = {};                                     ///< line below the title
-  std::vector<std::pair<std::string, std::string>> facts = {};  ///< terms and texts on the page, with its provenance
+  std::vector<std::pair<std::string, std::string>> facts = {};  ///< terms and texts on the page, next to its provenance
   std::vector<Chart> charts = {};
   std::vector<std::string> lead =
       {};  ///< paragraphs that replace the answer on a terminal; empty: the answer in one paragraph
@@ -146,11 +146,11 @@ struct Document {
   void add(std::string name, DocumentValue value) {
     parts.push_back({.name = std::move(name), .what = std::move(value)});
   }
-  /// Adds lines for people only.
+  /// Adds lines of text for people only.
   void print(std::string text, Shown shown = Shown::always) {
     parts.push_back({.shown = shown, .text = std::move(text)});
   }
-  /// Adds lines below the result on its basis, for people only.
+  /// Adds lines for people only, printed below the result with its sources.
   void rests_on(std::string text, Shown shown = Shown::always) {
     parts.push_back({.shown = shown, .text = std::move(text), .background = true});
   }
@@ -168,16 +168,17 @@ inline std::string to_table(const Document& document) { return summary_of(docume
 std::string verdict(const Document& document);
 /// Returns the JSON: head, answer, assumptions, and parts by name; a part may replace an earlier member.
 std::string to_json(const Document& document);
-/// Returns the CSV of a table: a header, then a line per row; of its titles and texts if no column has a name.
+/// Returns the CSV of a table: a header, then a line per row. Tables without named columns give titles and texts.
 std::string to_csv(const DocumentTable& table);
 /// Returns the CSV of the first table with a name.
 std::string to_csv(const Document& document);
 
-/// A file for a paper.
+/// A plot file.
 struct PlotFile {
   std::string name, content;
 };
-/// Returns each chart as SVG and CSV, and each table with titles as LaTeX (a `tabular`) and CSV, by distinct names.
+/// Returns each chart as SVG and CSV, and each table with titles as LaTeX (a `tabular`) and CSV. File names are
+/// distinct.
 std::vector<PlotFile> plots_of(const Document& document);
 
 }  // namespace dadsim::report

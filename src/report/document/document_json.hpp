@@ -6,7 +6,7 @@
 namespace dadsim::report {
 
 Json in_json(const DocumentValue& value);
-/// Returns a list of objects, or one object (DocumentTable::object).
+/// Returns the table as a list of objects, or as one object (DocumentTable::object).
 Json in_json(const DocumentTable& table);
 Json in_json(const DocumentPart& part);
 Json in_json(const Document& document);

@@ -9,7 +9,7 @@
 namespace dadsim::report {
 namespace {
 
-/// Returns a number, flag or text as a field, and a list of texts with blanks between them; other values are empty.
+/// Returns a number, flag or text as a field; joins a list of texts with spaces; other values give an empty field.
 std::string field_of(const DocumentValue& value) {
   if (const auto* number = std::get_if<double>(&value)) return csv_field(*number);
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";

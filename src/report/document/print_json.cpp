@@ -10,14 +10,14 @@
 namespace dadsim::report {
 namespace {
 
-/// Returns the member of `json` named "a.b".
+/// Returns the member "a.b" of `json`: member b of a.
 Json& member(Json& json, std::string_view name) {
   const std::size_t dot = name.find('.');
   Json& own = json[std::string(name.substr(0, dot))];
   return dot == std::string_view::npos ? own : member(own, name.substr(dot + 1));
 }
 
-/// Returns the members "dadsim" and "scenario", with which every report's JSON begins.
+/// Returns the members "dadsim" and "scenario", which begin the JSON of every report.
 Json in_json(const ReportHead& head) {
   Json json;
   for (const auto& [name, text] : {std::pair{"version", head.version}, std::pair{"build", head.build},

@@ -10,7 +10,7 @@
 namespace dadsim::report {
 namespace {
 
-/// Escapes characters that LaTeX reads as commands or that its fonts lack without packages.
+/// Characters that are commands in LaTeX, or are missing in its default fonts, with their replacements.
 constexpr auto kInLatex = std::to_array<std::pair<std::string_view, std::string_view>>({{"\\", "\\textbackslash{}"},
                                                                                         {"{", "\\{"},
                                                                                         {"}", "\\}"},
@@ -64,7 +64,7 @@ std::string in_latex(std::string_view text) {
   return latex;
 }
 
-/// Returns the table as a `tabular` without packages; empty if it has no columns for people.
+/// Returns the table as a `tabular` that needs no packages; empty if it has no columns for people.
 std::string latex_of(const DocumentTable& table, const std::string& caption) {
   std::string columns, head, body;
   for (const DocumentTable::Head& one : table.columns) {
@@ -91,7 +91,7 @@ std::string latex_of(const DocumentTable& table, const std::string& caption) {
                      comment, columns, head, body);
 }
 
-/// Returns lower-case letters and digits of a name, others as hyphens: "rank-dad-cap-16" for "rank-dad (cap 16)".
+/// Converts a name to a file name of lower-case letters, digits and hyphens: "rank-dad-cap-16" for "rank-dad (cap 16)".
 std::string file_name_of(std::string_view name) {
   constexpr std::size_t kMost = 60;
   std::string file;

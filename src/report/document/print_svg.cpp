@@ -17,12 +17,13 @@ namespace {
 // ---- pixels ----
 constexpr double kWidth = 640;
 constexpr double kPlotHeight = 280;
-constexpr double kLine = 16;         // height of a line of text
-constexpr double kCharacter = 6.6;   // mean width in 12-pixel text without serifs
-constexpr double kWidestName = 230;  // names of bars; longer ones are cut
-constexpr double kBar = 18;          // height of a stacked bar; bars side by side are narrower
+constexpr double kLine = 16;         // pixels, height of a line of text
+constexpr double kCharacter = 6.6;   // pixels, mean width of a character of 12-pixel sans-serif text
+constexpr double kWidestName = 230;  // pixels, largest width of a bar's name
+constexpr double kBar = 18;          // pixels, height of a stacked bar; bars side by side are narrower
 
-constexpr double kSpreadForLog = 20;  // same as kSpreadForLog of charts.js
+constexpr double kSpreadForLog = 20;  // an axis is logarithmic from this ratio of its largest to its smallest value;
+                                      // same as kSpreadForLog of charts.js
 
 // Okabe and Ito, "Color Universal Design" (2008), without its yellow, in the order of theme.js.
 constexpr std::array kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
@@ -99,7 +100,7 @@ struct AxisScale {
   }
 };
 
-/// Returns 1, 2 or 5 times a power of ten, so that `range` has about `count` of them.
+/// Returns the step between ticks: 1, 2 or 5 times a power of ten, with at most about `count` steps in `range`.
 double nice_step(double range, double count) {
   const double rough = range / count;
   const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -122,7 +123,7 @@ AxisScale linear_scale(const ChartAxis& axis, double low, double high, double co
   return scale;
 }
 
-/// Returns powers of ten of each unit between the ends, with `factors` between them.
+/// Returns ticks between `low` and `high`, at the products of `factors` and powers of ten of each unit.
 std::vector<Tick> powers_between(const ChartAxis& axis, double low, double high, const std::vector<double>& factors) {
   std::vector<Tick> ticks;
   const std::span<const ScaleUnit> units = units_of(axis);
@@ -183,7 +184,7 @@ std::string marker(std::size_t index, double x, double y) {
 }
 
 std::string whisker(double x1, double y1, double x2, double y2, std::string_view colour) {
-  const double across = x1 == x2 ? 4 : 0;  // ends stand across the stroke
+  const double across = x1 == x2 ? 4 : 0;  // end marks are perpendicular to the line
   const double up = 4 - across;
   return fmt::format(
       "<path d=\"M{0:.1f} {1:.1f}L{2:.1f} {3:.1f}M{4:.1f} {5:.1f}L{6:.1f} {7:.1f}M{8:.1f} {9:.1f}L{10:.1f} "
@@ -196,7 +197,7 @@ bool has_place(const Chart& chart, const ChartPoint& point) {
          !(chart.y.logarithmic && point.y <= 0);
 }
 
-/// Returns the values along x or y of all drawable points, with the ends of intervals and limits.
+/// Returns all drawable values along x or y, including ends of intervals and limits.
 std::vector<double> values_along(const Chart& chart, bool of_x) {
   std::vector<double> values;
   for (const ChartSeries& series : chart.series) {
@@ -245,7 +246,7 @@ std::string drawn_lines(const Chart& chart, double& bottom) {
     std::vector<const ChartPoint*> shown;
     for (const ChartPoint& point : series.points)
       if (has_place(chart, point)) shown.push_back(&point);
-    // Overlapping lines show their markers in turn.
+    // Overlapping lines place their markers at alternating points.
     const std::size_t every = series.marks_only ? 1 : std::max<std::size_t>(1, (shown.size() + 11) / 12);
     for (std::size_t k = 0; k < shown.size(); ++k) {
       const ChartPoint& point = *shown[k];
@@ -275,7 +276,7 @@ std::string filling(const Chart& chart, std::size_t index) {
 
 std::string drawn_bars(const Chart& chart, double& bottom) {
   const bool stacked = chart.kind == Chart::Kind::stacked;
-  const bool labelled = chart.kind == Chart::Kind::bars;  // a value at the end of each bar
+  const bool labelled = chart.kind == Chart::Kind::bars;  // writes the value at the end of each bar
   std::vector<double> sums(chart.names.size(), 0.0);
   for (const ChartSeries& series : chart.series)
     for (const ChartPoint& point : series.points) sums.at(static_cast<std::size_t>(point.x)) += point.y;

@@ -68,7 +68,7 @@ std::string text_of(const DocumentPart& part, bool verbose) {
   return text + part.text;
 }
 
-/// Counts the assumptions; with `verbose`, lists them and the model of the network.
+/// Returns the number of assumptions in words; with `verbose`, the assumptions and the model of the network.
 std::string background_of(const ReportHead& head, bool verbose) {
   const std::size_t count = head.assumptions.size();
   if (!verbose && count == 0) return {};

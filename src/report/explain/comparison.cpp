@@ -21,7 +21,7 @@ constexpr double kDay = 86400;
 
 bool is_price(double value) { return std::isfinite(value) && value > 0; }
 
-/// Returns the costs of equal work on both sides; nothing unless money or energy is known on both.
+/// Returns the costs of equal work on both sides; nothing if neither money nor energy is known on both.
 std::optional<Statement> costs_of_both(const Compared& run, const std::string& name) {
   Statement statement{"compared-costs", {run.run, name}};
   statement.with("currency", run.currency);
@@ -38,8 +38,8 @@ std::optional<Statement> costs_of_both(const Compared& run, const std::string& n
   return statement.with("tokens", run.before.work.counts_tokens() && run.after.work.counts_tokens());
 }
 
-/// Returns the days until the purchases pay if the first side's daily work continues. The second side saves money on
-/// machines paid by time, and on energy.
+/// Returns the days until the purchases pay off if the daily work of the first side continues. The second side saves
+/// money on machines paid by time, and on energy.
 std::optional<Statement> paying(const Compared& run, const Comparison& comparison) {
   const double bought = comparison.after.purchase - comparison.before.purchase;
   if (!(bought > 0)) return std::nullopt;
@@ -58,8 +58,8 @@ std::optional<Statement> paying(const Compared& run, const Comparison& compariso
   return statement;
 }
 
-/// Returns statements on the first run that shares and that both sides have. They cover assumptions about different
-/// batches, the cost of equal work on both sides, and the days until the second side's purchases pay.
+/// Returns statements on the first run that communicates and exists on both sides: assumptions about different batches,
+/// the cost of equal work, and the days until purchases pay off.
 std::vector<Statement> statements_on_work(const Comparison& comparison, const std::vector<Compared>& runs) {
   const auto shares = [&](const Compared& one) {
     const auto run =
@@ -100,7 +100,7 @@ std::optional<double> time_of(const RunResult& run, Metric metric) {
   return std::nullopt;
 }
 
-/// Returns the metric common to both sides.
+/// Returns the metric that both sides can be compared by.
 Metric metric_of_both(const Answer& before, const Answer& after) {
   return before.metric == after.metric ? before.metric : Metric::time_per_step;
 }
@@ -110,7 +110,8 @@ std::string cut(const std::string& text) {
   return display_width(text) <= kLongestText ? text : left_aligned(text, kLongestText);
 }
 
-/// Returns the quickest runs of both sides, if there are some.
+/// Returns a statement on the quickest run of each side; none if a side has no such run, or if the sides have different
+/// metrics.
 std::optional<Statement> quickest_of(const Comparison& comparison, const Answer& before, const Answer& after) {
   if (before.metric != after.metric || before.ranking.empty() || after.ranking.empty()) return std::nullopt;
   const std::string& first = comparison.before.runs[before.ranking.front().run].spec.label;
@@ -132,7 +133,7 @@ void compare_by_work(Compared& run, spec::AskedMetric asked) {
 
 namespace {
 
-/// Returns a statement with the values that every comparison of a run has.
+/// Returns a statement with the values that every comparison of two sides contains.
 Statement of_both(const char* kind, const Compared& run, const std::string& name) {
   Statement statement{kind, {run.run, name}};
   statement.with("metric", std::string(to_string(run.metric))).with("of", run.of);
@@ -144,13 +145,13 @@ Statement of_both(const char* kind, const Compared& run, const std::string& name
   return statement;
 }
 
-/// Compares by tokens, or samples, per second, per money or per energy.
+/// Returns a comparison by tokens or samples per second, per money or per energy.
 Statement work_of_both(const Compared& run, const std::string& name) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const bool faster = *run.before.seconds > *run.after.seconds;
   const estimate::Verdict verdict =
       faster ? decide(run.after.contender, run.before.contender) : decide(run.before.contender, run.after.contender);
-  const estimate::Estimate& ratio = verdict.ratio;  // ratio of prices, the higher one ÷ the lower one
+  const estimate::Estimate& ratio = verdict.ratio;  // price ratio, the higher ÷ the lower
   const auto times = [&](const std::optional<double>& end) { return !end ? kUnknown : faster ? *end : 1 / *end; };
   Statement statement = of_both("compared-work", run, name);
   statement.with("tokens", run.before.work.counts_tokens() && run.after.work.counts_tokens());
@@ -212,8 +213,8 @@ Compared::Side side_of(const RunResult& run, const Result& result, Metric metric
   return side;
 }
 
-/// Returns whether both sides learned the same. If so, uncertainties from seeds, evaluations and relative steps are
-/// common to both.
+/// Returns whether both sides learned the same. The uncertainties from seeds, evaluations and relative steps are then
+/// common and cancel.
 bool learned_the_same(const RunResult& before, const RunResult& after) {
   const auto same = [](double one, double other) { return one == other || (std::isnan(one) && std::isnan(other)); };
   return before.spec.algorithm == after.spec.algorithm &&
@@ -255,8 +256,8 @@ std::vector<Compared> compared_runs(const Comparison& comparison, const Answer& 
 
 namespace {
 
-/// Returns the verdict on the slower side against the quicker one; null if one has no time, or both do different work
-/// per step.
+/// Returns the verdict that compares the slower side with the quicker one, or the dearer with the cheaper by a metric
+/// of work; null if a side has neither time nor price.
 DocumentTable verdict_on(const Compared& run) {
   DocumentTable table{.object = true};
   if (!run.before.seconds || !run.after.seconds) return table;
@@ -272,7 +273,7 @@ DocumentTable verdict_on(const Compared& run) {
   return table;
 }
 
-/// Returns all figures of the run, and its time by the common metric.
+/// Returns all figures of the run, with its time by the common metric.
 DocumentTable side_of(const Compared& run, const Compared::Side& side, const Result& result) {
   const auto found = std::ranges::find(result.runs, run.run, [](const RunResult& one) { return one.spec.label; });
   DocumentTable table{.object = true};

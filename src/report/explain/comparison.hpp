@@ -12,7 +12,7 @@
 
 namespace dadsim::report {
 
-/// One run on two sides, compared by their common metric.
+/// One run on both sides of a comparison, by the common metric.
 struct Compared {
   std::string run;
   Metric metric = Metric::time_per_step;
@@ -21,25 +21,25 @@ struct Compared {
     std::string algorithm;
     bool event_driven = false;
     std::string causes;                  ///< value of the figure causes_in_words
-    double best_accuracy = 0;            ///< accuracy learned
-    std::optional<double> seconds = {};  ///< by the metric; nothing without such a time
+    double best_accuracy = 0;            ///< best accuracy
+    std::optional<double> seconds = {};  ///< seconds by the metric; nothing if unknown
     double step_seconds = 0;
-    estimate::Contender contender = {};  ///< its time, or the price of its work, with uncertainty
+    estimate::Contender contender = {};  ///< time, or price of work, with uncertainty
     Work work = {};
   };
   Side before = {}, after = {};
   std::string currency = {};  ///< currency of money
 };
 
-/// Switches to a metric of work in place of times, if common_metric() selects one for the two sides.
+/// Switches to a metric of work in place of times if common_metric() selects one.
 void compare_by_work(Compared& run, spec::AskedMetric asked);
 
-/// Returns how much quicker the second side, `name`, is, and the causes of the slower side's time. "with nic=200Gbps:
-/// 1.65 times faster: a step of gpt-2-medium takes 293 ms instead of 484 ms; before, 81 % of the step was bandwidth
-/// (…)."
+/// Returns a statement on how much faster or slower the second side, `name`, is, with the causes of the slower side's
+/// time. Example: "with nic=200Gbps: 1.65 times faster: a step of gpt-2-medium takes 293 ms instead of 484 ms; before,
+/// 81 % of the step was bandwidth (…)."
 Statement statement_on(const Compared& run, const std::string& name);
 
-/// A setting that differs between both sides.
+/// A setting that differs between the two sides.
 struct Difference {
   std::string path;           ///< path as for --set, "platform.gpu-cluster.nic"
   std::string before, after;  ///< values; empty: absent
@@ -52,11 +52,12 @@ struct Comparison {
   std::vector<Difference> differences;
 };
 
-/// Returns the runs that both sides have, by label, in the order of the first. `before`, `after`: answers of the sides.
+/// Returns the runs that exist on both sides, by label, in the order of the first side. `before`, `after`: answers of
+/// the sides.
 std::vector<Compared> compared_runs(const Comparison& comparison, const Answer& before, const Answer& after);
 
-/// Returns a document with each run on both sides. Then come the quickest runs, runs of one side only, assumptions
-/// about different batches, the cost of equal work, and the days until purchases pay. docs/compare.md documents every
+/// Returns a document with each run on both sides, the quickest runs, runs of one side only, assumptions about
+/// different batches, the cost of equal work, and the days until purchases pay off. docs/compare.md documents every
 /// member.
 Document document_of(const Comparison& comparison);
 

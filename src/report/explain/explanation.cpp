@@ -18,8 +18,8 @@
 namespace dadsim::report {
 namespace {
 
-constexpr double kConfirmed = 0.25;   // a saving is tiny below this multiple of (share / 2)
-constexpr double kSurprising = 1.25;  // surprising above this multiple of (share / 2)
+constexpr double kConfirmed = 0.25;   // a saving below this multiple of (share / 2) is tiny
+constexpr double kSurprising = 1.25;  // a saving above this multiple of (share / 2) is surprising
 constexpr double kSmall = 0.005;      // share of the time; smaller differences need no reason
 
 class PartChecker {
@@ -45,8 +45,7 @@ class PartChecker {
     return check;
   }
 
-  /// Returns the reason if a change of links saves clearly more than half of the share of its kind on the critical
-  /// path.
+  /// Returns the reason if a change of links saves clearly more than half of the critical path's share of its kind.
   std::optional<Statement> why_more(const WhatIf& change) const {
     if (change.kind != WhatIf::Kind::bandwidth && change.kind != WhatIf::Kind::latency) return std::nullopt;
     const std::vector<Cause> causes = causes_of(explanation_.result.runs[run_]);
@@ -83,7 +82,7 @@ class PartChecker {
     if (cause.kind == "compute") return part.device.empty() ? nullptr : find(WhatIf::Kind::device, part.device);
     if (cause.kind == "framework") return best(WhatIf::Kind::framework);
     if (cause.kind == "queueing") {
-      // Windows depend on round trips. The best change of the queue's own link or of the whole path therefore counts.
+      // TCP windows depend on round trips, so the best change of the queue's own link or of the whole path counts.
       const WhatIf* best_of_all = nullptr;
       for (const auto& [kind, on] :
            {std::pair{WhatIf::Kind::latency, group_of(part)}, std::pair{WhatIf::Kind::bandwidth, group_of(part)},
@@ -93,12 +92,12 @@ class PartChecker {
       }
       return best_of_all;
     }
-    // A route consists of links of several kinds.
+    // Latency of a route is on links of several kinds, so the change of all links comes first.
     const WhatIf* all = find(WhatIf::Kind::latency, "*");
     return all != nullptr ? all : best(WhatIf::Kind::latency);
   }
 
-  /// Returns the share of the critical path that belongs to the cause and that the change makes faster.
+  /// Returns the share of the critical path that has this cause and that the change shortens.
   double share_of(const Cause& cause, const WhatIf& what_if) const {
     double share = 0;
     for (const Cause::Part& part : cause.parts)
@@ -107,7 +106,7 @@ class PartChecker {
   }
 
   /// Returns the reason for a surprising saving. A critical path attributes every second to one cause, but a changed
-  /// cause can shorten other parts, too.
+  /// cause can shorten other parts too.
   Statement why_more(const Cause& cause) const {
     if (cause.kind == "compute") return Statement{"waiting-shortens-too"};
     if (!is_over_tcp()) return Statement{"messages-come-sooner"};
@@ -123,7 +122,7 @@ class PartChecker {
                                [](const auto& link) { return link.transport.starts_with("tcp"); });
   }
 
-  /// Returns the share of time spent waiting for the whole network.
+  /// Returns the share of time that waits for any part of the network.
   double network_share() const {
     double share = 0;
     for (const Cause& cause : causes_of(explanation_.result.runs[run_])) {
@@ -132,13 +131,13 @@ class PartChecker {
     return share;
   }
 
-  /// A change that helps although the part's own change does not, and the meaning of that for the part.
+  /// A change that helps where the part's own change does not, and the conclusion about the part.
   struct Evidence {
     const WhatIf* what_if = nullptr;
     Statement reason;
   };
 
-  /// Returns the reason whose change saves most.
+  /// Returns the reason that belongs to the change with the largest saving.
   std::optional<Statement> best_reason(const Cause::Part& part, double saved) const {
     const std::string group = group_of(part);
     const Statement by_round_trips = Statement{"held-by-round-trips"}.with("tcp", is_over_tcp());
@@ -174,17 +173,17 @@ class PartChecker {
 constexpr double kWorthAdvising = 0.01;  // share of the time
 constexpr double kWorthNaming = 0.05;    // share of the step
 
-/// Returns the saved share of a run's time: to the target if both reach it, else per step.
+/// Returns the share of a run's time saved: of the time to the target if both runs reach it, else of a step.
 double saving(const RunResult& run, const Effect& effect) {
   if (run.target_reached && effect.target_seconds && run.target_seconds > 0)
     return 1 - *effect.target_seconds / run.target_seconds;
   return run.step_seconds > 0 ? 1 - effect.step_seconds / run.step_seconds : 0;
 }
 
-constexpr std::size_t kMostParts = 4;  // parts of each kind
+constexpr std::size_t kMostParts = 4;  // largest number of parts named per kind
 constexpr double kNamed = 0.01;        // share of the step; smaller parts are counted together
 
-/// Returns "twice as fast saves 23.2 %", with a reason if the saving is tiny.
+/// Returns "twice as fast saves 23.2 %", with a reason if the saving is tiny or surprisingly large.
 std::string check_in_words(const PartSaving& check) {
   std::string text;
   if (check.what_if != nullptr) {
@@ -211,7 +210,7 @@ std::string row_of_path(double share, double seconds, const std::string& words, 
                  table_width(), indent + 25);
 }
 
-/// Writes the critical path by kind, and below each kind its resources, with the real saving of faster ones.
+/// Returns the critical path as text, by kind, and below each kind its resources, with the real saving of faster ones.
 std::string critical_path(const Explanation& explanation, std::size_t index) {
   std::string text;
   for (const Cause& cause : causes_of(explanation.result.runs[index])) {
@@ -261,7 +260,7 @@ std::string sensitivities(const Explanation& explanation, std::size_t run) {
   return text;
 }
 
-/// Returns "time to the target 30.0 s → 18.0 s": what a change makes of a run.
+/// Returns the effect of a change on a run: "time to the target 30.0 s → 18.0 s".
 std::string effect_in_words(const RunResult& run, const Effect& effect) {
   const bool target = run.target_reached && effect.target_seconds;
   return fmt::format("{} {} → {}",
@@ -367,7 +366,7 @@ std::string saving_in_words(double saving) {
   return saving < kLeastSaving ? "no difference" : fmt::format("saves {}", human_percent(saving));
 }
 
-/// Adds the run's most useful changes to a table of all runs.
+/// Adds the columns with the run's most useful changes to a table of all runs.
 void add_useful(DocumentTable& table, const Explanation& explanation, std::size_t index) {
   const RunResult& run = explanation.result.runs[index];
   const std::vector<const WhatIf*> best = most_useful(explanation, index, kMostUseful);
@@ -419,7 +418,7 @@ DocumentTable path_table(const Explanation& explanation, std::size_t index) {
   return table;
 }
 
-/// Returns why a change of some links or devices has no effect, as the parts of the critical path that it changes say.
+/// Returns why a change of some links or devices has no effect, based on the critical path's parts that it changes.
 std::string why_idle(const Explanation& explanation, std::size_t index, const WhatIf& what_if) {
   if (what_if.on.empty() || what_if.on == "*") return {};
   for (const Cause& cause : causes_of(explanation.result.runs[index]))
@@ -429,7 +428,7 @@ std::string why_idle(const Explanation& explanation, std::size_t index, const Wh
   return {};
 }
 
-/// Adds the changes of a run, the most useful first: as bars without those that have no effect, and as a table.
+/// Adds the changes of a run, the most useful first: a bar for each change with an effect, and a table of all.
 void add_changes(Document& document, const Explanation& explanation, std::size_t index) {
   const RunResult& run = explanation.result.runs[index];
   const auto saving_by = [&](const WhatIf* one) { return saving_of(explanation, index, *one); };
@@ -472,7 +471,7 @@ void add_changes(Document& document, const Explanation& explanation, std::size_t
        .what = std::move(table)});
 }
 
-/// Adds the parts of the page: why each run takes its time, and what each change saves.
+/// Adds the parts of the page: the causes of each run's time, and the savings of each change.
 void add_page(Document& document, const Explanation& explanation) {
   const Result& result = explanation.result;
   document.command = "dadsim explain";
@@ -545,7 +544,7 @@ std::pair<double, double> saving_between(const Explanation& explanation, std::si
 std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size_t run, std::size_t count) {
   std::vector<const WhatIf*> candidates;
   for (const WhatIf& what_if : explanation.what_ifs) {
-    // The steps needed with another batch are a guess, and limits cannot be bought.
+    // Excludes other batches, whose number of steps is a guess, and limits, which cannot be bought.
     if (what_if.kind == WhatIf::Kind::limit || what_if.kind == WhatIf::Kind::batch) continue;
     if (saving_of(explanation, run, what_if) >= kWorthAdvising) candidates.push_back(&what_if);
   }
@@ -553,7 +552,7 @@ std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size
     return saving_of(explanation, run, *a) > saving_of(explanation, run, *b);
   });
   std::vector<const WhatIf*> best;
-  std::set<WhatIf::Kind> links;  // kinds of link changes kept so far: the best of each
+  std::set<WhatIf::Kind> links;  // kinds of link changes already kept; only the best of each is kept
   for (const WhatIf* one : candidates) {
     const bool of_links = one->kind == WhatIf::Kind::bandwidth || one->kind == WhatIf::Kind::latency;
     // Changing all links is not advised if changing some of them saves nearly as much.
@@ -580,7 +579,8 @@ std::size_t headline_run(const Result& result, const Answer& answer) {
 
 namespace {
 
-/// Names only kinds of causes; the text below lists their resources.
+/// Returns a statement on the causes of a run's step. It names only their kinds, because the text below lists their
+/// resources.
 std::optional<Statement> step_parts_of(const RunResult& run) {
   if (run.event_driven) return event_time_of(run);
   std::vector<std::string> kinds;

@@ -21,8 +21,8 @@ std::int64_t whole_bytes(double bytes) { return std::max<std::int64_t>(1, std::l
 
 using step::StepOperations;
 
-/// Writes a message in protobuf's wire format (protobuf.dev, "Encoding"): fields as tag and value. A trace needs only
-/// five kinds of field. The tests read it with protoc.
+/// Writes a message in protobuf's wire format (protobuf.dev, "Encoding"), with fields as tag and value. A trace needs
+/// only five kinds of field. The tests read the result with protoc.
 class ProtobufMessage {
  public:
   void varint(std::uint32_t field, std::uint64_t value) {
@@ -39,7 +39,7 @@ class ProtobufMessage {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     for (int byte = 0; byte < 8; ++byte) bytes_ += static_cast<char>(bits >> (8 * byte) & 0xff);
   }
-  /// Writes numbers of a repeated field, packed.
+  /// Writes the numbers of a repeated field, packed.
   void varints(std::uint32_t field, const std::vector<std::uint64_t>& values) {
     if (values.empty()) return;
     ProtobufMessage packed;
@@ -117,7 +117,7 @@ class ChakraWriter {
   }
 
  private:
-  /// Nodes of the trace, in rising order.
+  /// Trace nodes, in ascending order.
   using Ids = std::vector<std::uint64_t>;
 
   const StepOperations::Task& task(std::int32_t number) const {
@@ -126,7 +126,7 @@ class ChakraWriter {
   bool is_whole(const StepOperations::Part& part) const {
     return !task(part.task).groups.empty() && collective_type(task(part.task).kind) >= 0;
   }
-  /// Returns the name of the group of a collective; empty if it is all nodes.
+  /// Returns the name of the group of a collective; empty if the group is all nodes.
   std::string group_name(const StepOperations::Task& what) const {
     const auto own = std::ranges::find_if(what.groups, [&](const std::vector<std::int32_t>& group) {
       return std::ranges::find(group, static_cast<std::int32_t>(number_)) != group.end();
@@ -136,7 +136,7 @@ class ChakraWriter {
     return found == group_names_.end() ? std::string() : found->second;
   }
 
-  /// Returns the trace nodes of operations. An operation that only joins others is replaced by those others.
+  /// Returns the trace nodes of operations. Operations that only join others are replaced by their predecessors.
   Ids ids_of(const std::vector<std::int32_t>& operations) const {
     Ids ids;
     for (const std::int32_t one : operations) {

@@ -19,9 +19,9 @@ using Activity = step::Timeline::Activity;
 /// Returns the text in quotes.
 std::string quoted(const std::string& text) { return one_line(Json(text)); }
 
-constexpr double kMicroseconds = 1e6;  // microseconds in a second: the unit of the format
+constexpr double kMicroseconds = 1e6;  // microseconds per second; the format's unit is the microsecond
 
-/// Returns how many steps of each run fit, taking runs in order.
+/// Returns the number of steps that fit in the trace, per run, in the order of runs.
 std::vector<std::size_t> steps_that_fit(const Result& result) {
   std::vector<std::size_t> fit;
   std::size_t spans = 0;
@@ -61,7 +61,7 @@ class TraceWriter {
   }
 
  private:
-  /// Sort key for the tracks of a run, as on the page: node by node, then links by name.
+  /// Sort key for the tracks of a run, in the order of the page: nodes first, then links by name.
   using TrackKey = std::tuple<bool, std::int32_t, Stream, std::string>;
   static TrackKey key_of(const step::Timeline::Track& track) {
     return {track.stream == Stream::link, track.node, track.stream, track.name};
@@ -112,8 +112,8 @@ class TraceWriter {
     }
   }
 
-  /// Writes a process per active node: computations, messages, and periods in which it was down. Messages use as many
-  /// tracks as needed to avoid overlaps.
+  /// Writes a process per active node: computations, messages, and periods in which the node was down. Messages use as
+  /// many tracks as needed to avoid overlaps.
   void write_play(const RunResult& run) {
     using EventSpan = step::EventLog::Span;
     const EventDrivenResult& event_driven = *run.event_driven;
@@ -127,7 +127,7 @@ class TraceWriter {
       metadata("process_sort_index", process, 0, "sort_index", std::to_string(process));
       name_thread(process, 1, "computing");
       name_thread(process, 2, "down");
-      std::vector<double> free_at;  // per track of messages
+      std::vector<double> free_at;  // end of the last message per track
       for (const EventSpan* span : spans) write_span(process, *span, event_driven, free_at);
     }
   }
@@ -224,7 +224,7 @@ std::vector<std::string> left_out_of_trace(const Result& result) {
       if (std::ranges::count(sentences, sentence) == 0) sentences.push_back(sentence);
     };
     if (run.event_driven) {
-      // The trace of an event-driven run covers the whole simulation, not single steps.
+      // The trace of an event-driven run covers the whole simulation instead of single steps.
       if (run.event_driven->log.spans_left_out > 0) {
         say(fmt::format(
             "the first {} of {} spans of the simulation are included, until {}", run.event_driven->log.spans.size(),

@@ -1,5 +1,5 @@
-# Builds the pages into dadsim_report: templates, style, scripts, and Chart.js of Debian's libjs-chart.js.
-# A page must be one file that loads nothing, so all of it goes into the program.
+# Embeds the pages in dadsim_report: templates, style, scripts, and Chart.js of Debian's libjs-chart.js. A page must be
+# one file that loads nothing, so the program contains all parts.
 find_file(DADSIM_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js NO_DEFAULT_PATH DOC "Chart.js 3, minified")
 if(NOT DADSIM_CHART_JS)
   message(FATAL_ERROR "chart.min.js of Chart.js 3 is missing: install libjs-chart.js, or give -DDADSIM_CHART_JS=FILE")
@@ -11,7 +11,7 @@ function(read_html_part variable file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
 endfunction()
 
-# In the order in which a page reads them: what a file uses stands in one before it.
+# In the order in which a page reads them: each file comes after the files that it uses.
 set(html_scripts_shared format elements theme charts drawn parts causes about page)
 set(html_scripts_document document/report)
 set(html_scripts_run

@@ -1,4 +1,4 @@
-# Builds the page of lessons into dadsim_report: lesson.html with the style of all pages, its own, and its script.
+# Embeds the page of lessons in dadsim_report: lesson.html, the style of all pages, its own style, and its script.
 foreach(part lesson.html head.html style.css lesson.css script/lesson.js)
   file(READ ${CMAKE_CURRENT_LIST_DIR}/${part} lesson_part_${part})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/${part})

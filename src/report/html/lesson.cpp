@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kFence = "```";
 constexpr std::string_view kNamedFence = "```sh ";
 
-/// Removes comments, which are for tests and not for the reader.
+/// Returns the Markdown without comments, which are for tests and not for readers.
 std::string without_comments(std::string_view markdown) {
   std::string text;
   for (std::size_t at = 0;;) {
@@ -28,7 +28,7 @@ std::string without_comments(std::string_view markdown) {
   }
 }
 
-/// Returns the place for the run of a block.
+/// Returns a mark at which the frame with the run of a block is inserted.
 std::string mark_of(std::string_view name) { return fmt::format("<div data-run=\"{}\"></div>", name); }
 
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
@@ -88,7 +88,7 @@ std::string lesson_page(std::string_view markdown, const std::vector<LessonRun>&
     const auto run = std::ranges::find(runs, block.name, &LessonRun::name);
     replace_all(html, mark_of(block.name), run == runs.end() ? std::string() : frame_of(*run));
   }
-  replace_all(html, "<pre>", "<pre tabindex=\"0\">");  // scrolls by keyboard
+  replace_all(html, "<pre>", "<pre tabindex=\"0\">");  // makes the element scrollable by keyboard
   const std::string title = escaped(title_of(markdown));
   std::string page(kLessonPage);
   const std::size_t head = page.find("{{title}}");

@@ -10,7 +10,7 @@
 namespace dadsim::report {
 namespace {
 
-/// Returns the id of a word: "critical-path" for "critical path", "dad" for "dAD, edAD, rank-dAD".
+/// Returns the id of a glossary entry: "word-critical-path" for "critical path", "word-dad" for "dAD, edAD, rank-dAD".
 std::string id_of(std::string_view word) {
   std::string id = "word-";
   for (const char c : word.substr(0, word.find(','))) {
@@ -46,7 +46,7 @@ std::string html_of(const std::string& markdown) {
     static_cast<std::string*>(out)->append(text, size);
   };
   if (md_html(markdown.data(), static_cast<MD_SIZE>(markdown.size()), append, &html, MD_FLAG_TABLES, 0) != 0) {
-    throw std::bad_alloc();  // the only error of md4c, since any text is Markdown
+    throw std::bad_alloc();  // md4c has no other errors, because any text is Markdown
   }
   return html;
 }

@@ -94,8 +94,8 @@ Json in_json(const Chart& chart) {
           {"limits", std::move(limits)}};
 }
 
-/// Returns JSON that is safe inside <script>, where "</script" and "<!--" have a meaning in HTML. "<" occurs only in
-/// JSON strings, where it can be escaped.
+/// Returns JSON that is safe inside <script>, where "</script" and "<!--" are special in HTML. "<" occurs only in JSON
+/// strings, so it can be escaped.
 std::string within_script(std::string_view json) {
   std::string text;
   for (const char c : json) {
@@ -110,7 +110,8 @@ std::string within_script(std::string_view json) {
 
 using Part = std::pair<std::string_view, std::string_view>;
 
-/// Replaces each {{name}} of the template. Inserted text is not searched again, since data may contain braces.
+/// Returns the template with a part in place of each {{name}}. Does not search inserted text again, because data may
+/// contain braces.
 template <std::size_t size>
 std::string filled_in(std::string_view page, const std::array<Part, size>& parts) {
   std::string html;

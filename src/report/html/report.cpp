@@ -18,16 +18,18 @@ namespace {
 
 using step::Timeline;
 
-constexpr std::size_t kMostNodes = 16;    // nodes that fit on a page
-constexpr double kUnits = 20'000;         // units of a step; a thousandth of the width of a screen can be seen
-constexpr std::size_t kMostSpans = 1500;  // spans per node and activity; closer ones are drawn as one
+constexpr std::size_t kMostNodes = 16;    // largest number of nodes in an animated step
+constexpr double kUnits = 20'000;         // units per step; finer than the thousandth of a screen's width that is
+                                          // visible
+constexpr std::size_t kMostSpans = 1500;  // largest number of spans per node and activity; closer spans are merged
 
 struct Span {
-  std::int64_t begin = 0, end = 0;  ///< in kUnits
+  std::int64_t begin = 0, end = 0;  ///< units, kUnits per step
   std::int32_t label = 0;
 };
 
-/// Returns spans in order, without invisible ones, and with small gaps closed if there are many.
+/// Returns spans in order. Joins touching spans with equal labels; if there are more than kMostSpans, also spans with
+/// other labels and across small gaps.
 std::vector<Span> joined(std::vector<Span> spans) {
   std::ranges::sort(spans, {}, [](const Span& span) { return std::pair(span.begin, span.end); });
   for (std::int64_t gap = 0;; gap = 2 * gap + 4) {
@@ -71,7 +73,7 @@ Json play_of(const TracedStep& traced) {
   std::vector<std::int32_t> shown;
   for (const auto& [node, what] : nodes) shown.push_back(node);
   const std::size_t all = shown.size();
-  // The last node is the aggregator, if there is one.
+  // The aggregator, if there is one, is the last node.
   if (all > kMostNodes) shown.erase(shown.begin() + kMostNodes - 1, shown.end() - 1);
   for (const Timeline::Span& span : timeline.spans) {
     const Timeline::Track& track = timeline.tracks[static_cast<std::size_t>(span.track)];
@@ -106,8 +108,9 @@ Json play_of(const TracedStep& traced) {
   return json;
 }
 
-/// Returns the JSON of the steps that a page animates: one per run, on warm connections if possible. It holds the
-/// computations, waits, and sent and received messages of the first nodes. Empty if no run has a timeline.
+/// Returns JSON of the steps that a page animates: one per run, on warm connections if possible; null for a run without
+/// a timeline. Contains the computations, waits, and sent and received messages of the first nodes and of the last
+/// node. Empty if no run has a timeline.
 std::string timelines_for_page(const Result& result) {
   Json json = Json::array();
   bool any = false;
@@ -121,7 +124,7 @@ std::string timelines_for_page(const Result& result) {
   return any ? one_line(json) : std::string();
 }
 
-/// Returns levels 0 … 255, where `darkest` is 0 and `brightest` 255.
+/// Maps values to levels 0 … 255, with `darkest` at 0 and `brightest` at 255.
 Json levels(const std::vector<float>& pixels, float darkest, float brightest) {
   constexpr float kLevels = 255;
   const float scale = brightest > darkest ? kLevels / (brightest - darkest) : 0.0F;
@@ -131,7 +134,7 @@ Json levels(const std::vector<float>& pixels, float darkest, float brightest) {
   return all;
 }
 
-/// Returns the leak to the adversary with the best image.
+/// Returns the leak to the adversary that reconstructs the best image.
 const step::AdversaryLeak* shown_most(const RunResult& run) {
   const step::AdversaryLeak* most = nullptr;
   if (!run.leak) return most;
@@ -141,8 +144,8 @@ const step::AdversaryLeak* shown_most(const RunResult& run) {
   return most;
 }
 
-/// Returns the JSON of the image that messages reveal best, per run, with the reconstruction. Grey levels or colours
-/// range from 0 to 255, the darkest and the brightest of the original. Empty if no run has such an image.
+/// Returns JSON of the image that messages reveal best, per run, with its reconstruction. Grey levels or colours range
+/// from 0, the original's darkest, to 255, its brightest. Empty if no run has such an image.
 std::string pictures_for_page(const Result& result) {
   Json pictures = Json::array();
   for (std::size_t run = 0; run < result.runs.size(); ++run) {
@@ -167,7 +170,7 @@ std::string pictures_for_page(const Result& result) {
   return pictures.empty() ? std::string() : pictures.dump();
 }
 
-/// Removes the XML declaration and document type, which HTML does not have.
+/// Returns the picture without the XML declaration and document type, which HTML does not have.
 std::string_view from_svg_on(std::string_view picture) {
   const std::size_t start = picture.find("<svg");
   return start == std::string_view::npos ? std::string_view() : picture.substr(start);

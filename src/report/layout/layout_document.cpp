@@ -10,8 +10,8 @@
 namespace dadsim::report {
 namespace {
 
-/// Returns "8×8×2": data × tensor × pipeline. Chunks of a stage are in brackets; ZB is ZB-H1, V DualPipeV, G GPipe; CP
-/// and EP count the devices of a sequence and of the experts.
+/// Returns "8×8×2": data × tensor × pipeline parallelism. The chunks of a stage are in brackets; ZB is ZB-H1, V
+/// DualPipeV, G GPipe; CP and EP are context and expert parallelism.
 std::string division_of(const LayoutTrial& trial) {
   const spec::ParallelismSpec& how = trial.layout.how;
   const char* order = how.order == spec::PipelineOrder::zero_bubble  ? " ZB"
@@ -32,7 +32,7 @@ std::string zero_of(const spec::ParallelismSpec& how) {
                      how.sharding_group > 0 ? fmt::format(" of {}", how.sharding_group) : "");
 }
 
-/// Returns the time of a step, with the share by which it may be wrong if that is at least 1 %.
+/// Returns the time of a step, with its possible relative error if that is at least 1 %.
 std::string step_of(const RunResult& run) {
   constexpr double kLeast = 0.01;
   const double doubt = doubt_of(run);
@@ -98,7 +98,7 @@ void add_trial(TableRow row, const LayoutTrial& trial, const LayoutReport& repor
   add_parts(row, "simulated", trial.parts, true);
 }
 
-/// Returns "16×1×1, micro 8, ZeRO-1": the division and how else it differs from others.
+/// Returns the layout and its other settings: "16×1×1, micro 8, ZeRO-1".
 std::string label_of(const LayoutTrial& trial) {
   const spec::ParallelismSpec& how = trial.layout.how;
   const bool again = how.recomputation != spec::Recomputation::none;
@@ -108,7 +108,8 @@ std::string label_of(const LayoutTrial& trial) {
                      again ? std::string(spec::to_string(how.recomputation)) + " again" : "");
 }
 
-/// Returns the parts of a step of the quickest layouts, as shares, so that a slow one hides none.
+/// Returns a chart of the parts of a step in the quickest layouts, as shares, so that a slow layout does not hide the
+/// others.
 Chart parts_of_steps(const LayoutReport& report) {
   constexpr std::size_t kMostBars = 10;
   Chart chart{.name = "parts",
@@ -137,8 +138,8 @@ Chart parts_of_steps(const LayoutReport& report) {
   return chart;
 }
 
-/// Returns the time of a step against the memory of a device: the front, and the other simulated layouts. The axis of
-/// time is logarithmic if a slow layout would make the others equal to the eye.
+/// Returns a chart of step time against memory of a device: the Pareto front and the other simulated layouts. The time
+/// axis is logarithmic if a slow layout would make the others indistinguishable.
 Chart time_against_memory(const LayoutReport& report) {
   Chart chart{.name = "time-and-memory",
               .title = "Time of a step against memory of a device",
@@ -157,7 +158,7 @@ Chart time_against_memory(const LayoutReport& report) {
     chart.limits = {{report.device_bytes, "the device has " + human_bytes(report.device_bytes), true}};
   std::erase_if(chart.series, [](const ChartSeries& series) { return series.points.empty(); });
   chart.choose_scales();
-  constexpr double kSlow = 4;  // times the fastest
+  constexpr double kSlow = 4;  // times the fastest step
   if (report.trials.back().simulated->step_seconds >= kSlow * report.trials.front().simulated->step_seconds)
     chart.y.logarithmic = true;
   return chart;

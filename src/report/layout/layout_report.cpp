@@ -23,8 +23,8 @@ Statement bound_of(const LayoutReport& report, const LayoutTrial& trial) {
       .with("device_bytes", report.device_bytes);
 }
 
-/// Adds by which share a step takes longer than the best one, and between which shares nine of ten measured differences
-/// lie: errors that both steps share cancel.
+/// Adds how much longer a step takes than the best one, as a share, and the interval of nine measurements in ten.
+/// Errors common to both steps cancel.
 void add_gap(Statement& statement, const LayoutTrial& one, const LayoutTrial& best) {
   const double ratio = one.simulated->step_seconds / best.simulated->step_seconds;
   statement.with("gap", ratio - 1);

@@ -15,7 +15,7 @@ bool nothing_was_timed(const PlanReport& report) {
          });
 }
 
-/// Returns whether the seeds leave a range of numbers instead of one.
+/// Returns whether the uncertainty from seeds gives a range of numbers instead of one.
 bool leaves_a_range(const GoalAnswer& answer) {
   return answer.answer && answer.met && answer.trial.band && answer.may && answer.safe && *answer.may != *answer.safe;
 }
@@ -132,7 +132,7 @@ Statement margin_of(const PlanReport& report, const Trial& trial) {
     say_seeds(trial, statement);
     return statement;
   }
-  // The limit that is exceeded the most, or else the tightest.
+  // Finds the limit that is exceeded the most; if none is, the tightest one.
   Statement margin{"target-met"};
   double tightest = -1;
   const auto look_at = [&](const char* name, const std::optional<double>& limit, const std::optional<double>& value,
@@ -211,7 +211,7 @@ std::vector<Statement> remarks_on(const PlanReport& report, const GoalAnswer& an
 
 namespace {
 
-/// Returns the least that is enough, and its uncertainty from the seeds.
+/// Returns statements on the most preferred number that is enough, and on its uncertainty from the seeds.
 std::vector<Statement> what_is_enough(const PlanReport& report, const GoalAnswer& best) {
   const std::optional<Statement> band = seed_band_of(best);
   const bool range = leaves_a_range(best);
@@ -239,7 +239,7 @@ Statement choice_of(const char* kind, const PlanReport& report, const GoalAnswer
   return choice.with("changes", assignments_of(answer)).with(takes_of(report, answer.trial));
 }
 
-/// Returns the answers that cannot be told apart from the first, if there are any.
+/// Returns the answers that cannot be distinguished from the first, if there are any.
 std::optional<Statement> tied_of(const PlanReport& report) {
   Statement statement{"plan-tied"};
   for (const GoalAnswer& answer : report.answers) {
@@ -257,8 +257,8 @@ std::optional<Statement> tied_of(const PlanReport& report) {
   return statement;
 }
 
-/// Returns a statement on the first answer that surely meets the goal; none if no answer does, or if the report's first
-/// answer does.
+/// Returns a statement on the first answer that surely meets the goal; none if there is no such answer, or if it is the
+/// report's first.
 std::optional<Statement> sure_of(const PlanReport& report) {
   const auto is_sure = [&](const GoalAnswer& one) {
     return one.met && standing_of(report.goal, one.trial) == GoalStanding::met;
@@ -269,7 +269,7 @@ std::optional<Statement> sure_of(const PlanReport& report) {
   return Statement{"plan-sure"}.with(choice_of("front-answer", report, *sure));
 }
 
-/// Returns the answers that no other beats in both objectives, if the goal names two and there are several.
+/// Returns the Pareto front of the answers, if the goal names two objectives and the front has several answers.
 std::optional<Statement> front_of(const PlanReport& report) {
   if (!report.goal.against) return std::nullopt;
   Statement statement{"plan-front"};

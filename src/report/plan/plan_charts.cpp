@@ -17,11 +17,11 @@ struct PlanQuantity {
   ChartAxis axis;
   std::function<std::optional<double>(const Trial&)> of;
   std::optional<double> limit = {};
-  bool follows_time = false;  ///< the band of the time holds for it, too
-  bool at_least = false;      ///< the limit is the least instead of the most
+  bool follows_time = false;  ///< true: the band of the time also applies to this quantity
+  bool at_least = false;      ///< true: the limit is a minimum
 };
 
-/// Returns the quantities that some trial has, time and money first.
+/// Returns the quantities that at least one trial has, time and money first.
 std::vector<PlanQuantity> quantities_of(const PlanReport& report) {
   const spec::GoalSpec& goal = report.goal;
   const std::string until = report.timing_only ? "" : " to the target";
@@ -65,7 +65,8 @@ void add_limit(Chart& chart, const PlanQuantity& quantity, bool of_x) {
   chart.limits.push_back({*quantity.limit, (quantity.at_least ? "at least " : "at most ") + amount, of_x});
 }
 
-/// Returns time against money (or the next quantities that are known) of every run and choice, by its standing.
+/// Returns a chart of the first two known quantities, such as time and money: a mark per run and choice, a series per
+/// standing.
 std::optional<Chart> choices_of(const PlanReport& report, const std::vector<PlanQuantity>& quantities) {
   if (quantities.size() < 2) return std::nullopt;
   const PlanQuantity& x = quantities[0];
@@ -98,8 +99,8 @@ std::optional<Chart> choices_of(const PlanReport& report, const std::vector<Plan
   return chart;
 }
 
-/// Returns a quantity of every number of the range, a chart per choice of the other values and a line per run, with
-/// the answers as marks.
+/// Returns charts of a quantity over the range's numbers: a chart per choice of the other values, a line per run, and
+/// answers as marks.
 std::vector<Chart> curves_of(const PlanReport& report, const PlanQuantity& y) {
   const std::int64_t seeds = report.answers.front().trial.seeds;
   const std::string above =

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-constexpr std::size_t kMostAnswers = 40;  // answers on a terminal without --verbose
+constexpr std::size_t kMostAnswers = 40;  // largest number of answers on a terminal without --verbose
 
 const char* mark_of(GoalStanding standing) {
   using enum GoalStanding;
@@ -187,7 +187,7 @@ double objective_value(spec::Objective objective, const Trial& trial) {
   switch (objective) {
     case spec::Objective::automatic:
     case spec::Objective::quickest:
-      // The amount of work is unknown, so the rate of work counts.
+      // With an unknown amount of work, the throughput decides.
       value = std::isfinite(trial.seconds) || !trial.throughput ? trial.seconds : 1 / *trial.throughput;
       break;
     case spec::Objective::cheapest:
@@ -219,7 +219,7 @@ bool is_better(const spec::GoalSpec& goal, const GoalAnswer& a, std::size_t a_pr
   if (objective != spec::Objective::automatic) compare(objective);
   by_a.push_back(static_cast<double>(a_preference));
   by_b.push_back(static_cast<double>(b_preference));
-  // Meeting the limit of time is enough, so the cheaper of two comes first.
+  // If the time limit is met, the cheaper answer comes first.
   if (objective == spec::Objective::automatic && goal.seconds) compare(spec::Objective::cheapest);
   compare(spec::Objective::quickest);
   return by_a < by_b;
@@ -249,7 +249,7 @@ bool surely_meets(const spec::GoalSpec& goal, const Trial& trial) {
 
 namespace {
 
-/// The goal without the limits on what is not known of a trial.
+/// Returns the goal without limits on quantities that are unknown for this trial.
 spec::GoalSpec known_part(spec::GoalSpec goal, const Trial& trial) {
   const auto drop_unknown = [](std::optional<double>& limit, const std::optional<double>& value) {
     if (!value || !std::isfinite(*value)) limit.reset();
@@ -274,14 +274,15 @@ GoalStanding standing_of(const spec::GoalSpec& goal, const Trial& trial) {
 
 namespace {
 
-/// Returns the objective by which answers are told apart: the one that orders them, or money if only time is limited.
+/// Returns the objective by which answers are distinguished: the one that orders them, else money if time is limited
+/// and the costs are known, else time.
 spec::Objective telling_objective(const spec::GoalSpec& goal, const Trial& trial) {
   const spec::Objective objective = objective_of(goal);
   if (objective != spec::Objective::automatic) return objective;
   return goal.seconds && trial.costs.money ? spec::Objective::cheapest : spec::Objective::quickest;
 }
 
-/// Returns an amount, in proportion to the time of a trial, with the uncertainty of that time.
+/// Returns an amount that is proportional to a trial's time, with the uncertainty of that time.
 estimate::Contender contender_of(spec::Objective objective, const Trial& trial) {
   estimate::Contender contender = trial.contender;
   const double amount = objective_value(objective, trial);

@@ -14,7 +14,8 @@
 namespace dadsim::report {
 namespace {
 
-/// States which run does most work per second, per money or per energy. Some run must have such a rate.
+/// Returns a statement on the work that runs do per second, per money or per energy, the best run first. *Requires*
+/// that the ranking is not empty.
 Statement statement_by_work(const Result& result, const Answer& answer) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const std::vector<Answer::Place>& ranking = answer.ranking;
@@ -39,9 +40,9 @@ Statement statement_by_work(const Result& result, const Answer& answer) {
   statement.with("factor", std::move(factors)).with("factor_low", std::move(factor_lows));
   return statement.with("factor_high", std::move(factor_highs)).with("standing", std::move(standing));
 }
-/// Returns the expected costs on machines that may be taken away, for the first run that shares. Nothing if the
-/// scenario does not state how they are taken away.
 
+/// Returns the expected costs on interruptible (spot) machines, for the first run that communicates. Nothing if the
+/// scenario gives no interruptions.
 std::optional<Statement> statement_on_spot(const Result& result) {
   for (const RunResult& run : result.runs) {
     if (!run.costs || !run.costs->spot || !run.spec.communicates) continue;
@@ -60,7 +61,8 @@ std::optional<Statement> statement_on_spot(const Result& result) {
   return std::nullopt;
 }
 
-/// States which runs need more memory than their devices have, and its largest part; nothing if all fit.
+/// Returns a statement on the runs that need more memory than their devices have, with the largest part of the memory
+/// of the run that needs most; nothing if all fit.
 std::optional<Statement> statement_on_memory(const Result& result) {
   Statement statement{"memory-exceeded"};
   const RunResult* worst = nullptr;
@@ -84,7 +86,8 @@ const std::string& label_of(const Result& result, const Place& place) { return r
 
 bool is_of_other_network(const Result& result) { return result.scale && !result.scale->workload.empty(); }
 
-/// Returns the place of a run by the metric; nothing if it has no such time. `contender`: its time with uncertainty.
+/// Returns the place of a run in the ranking by the metric; nothing if the run has no time by this metric. `contender`:
+/// the run's time with uncertainty.
 std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric,
                               const estimate::Contender& contender) {
   const RunResult& run = result.runs[i];
@@ -109,8 +112,8 @@ std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric
   return place;
 }
 
-/// Keeps only runs whose number of steps is known, if there are some: a quicker step gains nothing if the number of
-/// steps is unknown.
+/// Keeps only runs with known relative steps, if there are any: a quicker step is no advantage if the number of steps
+/// is unknown.
 void keep_those_with_counted_steps(const Result& result, std::vector<Place>& ranking) {
   const auto is_counted = [&](const Place& place) {
     const std::optional<ScaleResult>& scale = result.runs[place.run].at_scale;
@@ -141,7 +144,7 @@ void rank_by(const Result& result, Metric metric, Answer& answer) {
   }
 }
 
-/// Returns a statement by a metric, with the workload or network that it concerns.
+/// Returns a statement by a metric, with the name of the workload or network.
 Statement by_metric(const char* kind, const Result& result, Metric metric) {
   Statement statement{kind};
   statement.with("metric", std::string(to_string(metric)));
@@ -157,7 +160,7 @@ Statement by_metric(const char* kind, const Result& result, Metric metric) {
   return statement;
 }
 
-/// Values with their intervals, each not a number if unknown.
+/// Values with their intervals; NaN for unknown ones.
 struct Estimates {
   std::vector<double> value, low, high;
   void add(const estimate::Estimate& one) {
@@ -180,7 +183,7 @@ void say_times(const Result& result, const std::vector<Place>& places, Statement
   seconds.say(statement, "seconds");
 }
 
-/// Adds the factors by which others take longer than the first of a ranking.
+/// Adds the factors by which other runs take longer than the first of a ranking.
 void say_factors(const std::vector<Place>& others, Statement& statement) {
   Estimates factors;
   for (const Place& place : others) factors.add(place.verdict.ratio);
@@ -189,8 +192,8 @@ void say_factors(const std::vector<Place>& others, Statement& statement) {
 
 bool is_apart(const Place& place) { return !is_beside(place.verdict.standing); }
 
-/// Returns the runs from which the quickest cannot be told apart, and the next ones after them; nothing if there are
-/// none.
+/// Returns a statement on the runs that cannot be distinguished from the quickest, and on the next run after them;
+/// nothing if the quickest is distinguished from all.
 std::optional<Statement> undecided(const Result& result, Metric metric, const std::vector<Place>& ranking) {
   const auto end = std::find_if(ranking.begin() + 1, ranking.end(), is_apart);
   const std::vector<Place> group(ranking.begin(), end);
@@ -220,13 +223,13 @@ std::optional<Statement> undecided(const Result& result, Metric metric, const st
   return statement;
 }
 
-/// States the first run and its lead. Some run must have such a time.
+/// Returns a statement on the first run and its lead. *Requires* that at least one run has a time by this metric.
 Statement winner(const Result& result, Metric metric, const std::vector<Place>& ranking) {
   if (std::optional<Statement> open = undecided(result, metric, ranking)) return *open;
   const auto sharing = std::ranges::count_if(result.runs, [](const RunResult& run) { return run.spec.communicates; });
   const bool to_target = metric == Metric::time_to_target;
   Statement statement = by_metric("first", result, metric);
-  // Names the lead over the next run and, if another, over gradient sharing.
+  // Names the lead over the next run, and over gradient sharing if that is another run.
   std::vector<Place> named(ranking.begin(),
                            ranking.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, ranking.size())));
   const auto baseline =
@@ -244,7 +247,7 @@ Statement winner(const Result& result, Metric metric, const std::vector<Place>& 
     const auto missed = std::ranges::find(result.runs, true, &RunResult::is_baseline);
     if (missed != result.runs.end()) statement.with("missed", missed->spec.algorithm);
   }
-  std::vector<std::string> open;  // runs further back, of which little is known
+  std::vector<std::string> open;  // runs with uncertain differences
   for (const Place& place : ranking) {
     if (place.verdict.standing == Standing::undecided) open.push_back(label_of(result, place));
   }
@@ -252,7 +255,7 @@ Statement winner(const Result& result, Metric metric, const std::vector<Place>& 
   return statement;
 }
 
-/// States that no run that shares has reached the target, or that none shares.
+/// Returns a statement that no run that communicates has reached the target, or that no run communicates.
 Statement none_reached(const Result& result) {
   const RunResult* nearest = nullptr;
   std::size_t sharing = 0;
@@ -274,7 +277,7 @@ Statement none_reached(const Result& result) {
       .with("seeds", static_cast<double>(seeds));
 }
 
-/// Returns the statements on the network that learned.
+/// Returns the statements on the learning network.
 std::vector<Statement> by_target(const Result& result) {
   Answer learned;
   rank_by(result, Metric::time_to_target, learned);
@@ -285,7 +288,7 @@ std::vector<Statement> by_target(const Result& result) {
   return statements;
 }
 
-/// Adds the runs whose steps are timed but whose number of steps is unknown.
+/// Adds the runs with a known step time but an unknown number of steps.
 void say_unknown_steps(const Result& result, Answer& answer) {
   Statement statement{"steps-unknown"};
   std::vector<double> seconds;
@@ -331,7 +334,7 @@ void say_stopped(const Result& result, Answer& answer) {
   }
 }
 
-/// Adds the runs whose messages contain samples in the clear.
+/// Adds the runs whose messages contain unencrypted samples.
 void say_handed_over(const Result& result, Answer& answer) {
   Statement statement{"handed-over"};
   std::vector<double> shares;
@@ -346,7 +349,7 @@ void say_handed_over(const Result& result, Answer& answer) {
   if (!shares.empty()) answer.statements.push_back(statement.with("samples_handed_over", std::move(shares)));
 }
 
-/// Adds the throughput of the run that shares gradients, or of the first that shares.
+/// Adds the throughput of the run that shares gradients, or else of the first run that communicates.
 void say_throughput(const Result& result, Answer& answer) {
   const auto shares = [](const RunResult& run) { return run.spec.communicates && run.throughput; };
   auto run = std::ranges::find_if(result.runs, [&](const RunResult& one) { return shares(one) && one.is_baseline; });

@@ -12,7 +12,7 @@ namespace dadsim::report {
 namespace {
 
 constexpr double kLeastNamed = 0.005;   // share of the step; smaller parts are not named in a sentence
-constexpr double kLeastOverlap = 0.01;  // share of the step without a cause of its own that the short form names
+constexpr double kLeastOverlap = 0.01;  // share of the step; the short form names overlap of at least this share
 constexpr std::size_t kMostPartsNamed = 3;
 
 }  // namespace

@@ -29,7 +29,7 @@ estimate::Contender contender_of(const RunResult& run, Metric metric) {
     case Metric::throughput:
     case Metric::per_money:
     case Metric::per_energy:
-      break;  // price_of_work() compares the value of a step
+      break;  // price_of_work() gives the value of these
     case Metric::time_to_target:
       contender.arrivals = run.arrivals;
       if (run.arrivals.size() > 1) {

@@ -15,7 +15,7 @@ std::optional<Divergence> divergence_of(const std::vector<CurvePoint>& curve) {
     if (curve.size() < 2 || !(after > kFar * before)) return std::nullopt;
     return Divergence{curve.back().step, before, after};
   }
-  // Divergence begins after the last finite loss; earlier gaps do not count.
+  // Training diverged after the last finite loss; earlier gaps do not count.
   auto first = std::prev(curve.end());
   while (first != curve.begin() && !std::isfinite(std::prev(first)->loss)) --first;
   return Divergence{first->step, before, after};

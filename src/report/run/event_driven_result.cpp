@@ -37,7 +37,7 @@ double EventDrivenResult::idle_seconds() const {
 
 double EventDrivenResult::taking_part() const {
   const double mean = participation.mean_at_work(log.seconds, static_cast<double>(workers));
-  constexpr double kRounding = 1e-9;  // share of sums of dates
+  constexpr double kRounding = 1e-9;  // tolerance, as a share of sums of dates
   return std::abs(mean - std::round(mean)) < kRounding * mean ? std::round(mean) : mean;
 }
 

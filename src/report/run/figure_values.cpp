@@ -14,7 +14,7 @@ namespace {
 
 bool is_text(std::size_t index) { return figures()[index].kind == Figure::Kind::text; }
 
-/// Returns the index of a figure's value among the numbers, or among the texts.
+/// Returns the position of a figure's value among the numbers, or among the texts.
 std::size_t place_of(std::size_t index, bool text) {
   static const std::vector<std::size_t> kPlaces = [] {
     std::vector<std::size_t> places;

@@ -14,11 +14,11 @@ namespace dadsim::report {
 /// The values of all figures of a run.
 class FigureValues {
  public:
-  FigureValues();  ///< all values are unknown
+  FigureValues();  ///< Creates figures with unknown values.
   explicit FigureValues(const FigureSource& source);
 
-  /// Returns a figure's number; not a number if unknown or not finite. Throws std::logic_error if there is no such
-  /// figure, or it is a text.
+  /// Returns a figure's number; NaN if unknown or not finite. Throws std::logic_error if there is no such figure, or it
+  /// is a text.
   double operator[](std::string_view name) const { return number(figure_index(name)); }
   double number(std::size_t index) const;
   bool is(std::string_view name) const { return (*this)[name] == 1; }
@@ -32,18 +32,18 @@ class FigureValues {
   FigureValues& set(std::size_t index, std::string text);
 
  private:
-  // Separate vectors keep a hundred thousand rows small.
+  // Two vectors instead of one of variants, so that a hundred thousand rows stay small.
   std::vector<double> numbers_;
   std::vector<std::string> texts_;
 };
 
-/// Returns a figure as a field of a CSV: empty if unknown, "true" or "false" for yes and no.
+/// Returns a figure as a field of a CSV: empty if unknown, "true" or "false" for flags.
 std::string csv_field_of(const FigureValues& values, std::size_t index);
-/// Returns ",name,name …" of the figures in CSVs, from one on (names), or ",value,value …" (values).
+/// Return ",name,name …" of the figures in CSVs, beginning with figure `from` (names), or ",value,value …" (fields).
 std::string csv_names_of_figures(std::size_t from = 0);
 std::string csv_fields_of(const FigureValues& values, std::size_t from = 0);
 
-/// Writes the learning curves in long format: a header, then one line per run and evaluation; docs/output-csv.md
+/// Returns the learning curves in long format: a header, then one line per run and evaluation; docs/output-csv.md
 /// documents the columns. Fields are quoted according to RFC 4180; a value that is not finite is left empty.
 std::string to_csv(const Result& result);
 

@@ -40,8 +40,8 @@ double for_cost(double work, double cost) { return cost > 0 ? work / cost : kNoF
 
 /// Returns the samples of all workers per step.
 double global_batch(const FigureSource& of) { return std::round(samples_of(of)); }
-/// Returns the steps that the workload is known to need.
 
+/// Returns the number of steps that the workload is known to need.
 double known_steps(const FigureSource& of) {
   return of.run.at_scale && of.result.scale && of.result.scale->known ? of.result.scale->known->steps : kNoFigure;
 }
@@ -81,7 +81,7 @@ double plain(Of of) {
 
 double as_number(std::optional<bool> value) { return value ? static_cast<double>(*value) : kNone; }
 
-/// Returns a mean over the learned seeds.
+/// Returns the mean over the learned seeds.
 template <auto by_seed, auto of_first>
 double mean_accuracy(Of of) {
   return (of.run.*by_seed).size() < 2 ? of.run.*of_first : over_seeds(of.run.*by_seed).mean;
@@ -98,7 +98,7 @@ double of_throughput(Of of) {
   return of.run.throughput ? std::optional<double>((*of.run.throughput).*member).value_or(kNone) : kNone;
 }
 
-/// Returns `which` of the estimate `member` at scale. The value itself is always present in an estimate.
+/// Returns value `which` of the estimate `member` at scale; NaN if it is unknown.
 template <auto member, auto which>
 double at_scale(Of of) {
   const std::optional<ScaleResult>& scale = of.run.at_scale;
@@ -106,7 +106,7 @@ double at_scale(Of of) {
   return std::optional<double>((*((*scale).*member)).*which).value_or(kNone);
 }
 
-/// Returns an end of the interval that includes the errors of a step, if known.
+/// Returns an end of the interval that includes the errors of a step, if these are known.
 template <auto which>
 double scale_end(Of of) {
   const bool banded = of.run.at_scale && of.run.at_scale->time_band;
@@ -120,7 +120,7 @@ double relative_steps(Of of) {
   return std::optional<double>((*scale->relative.ratio).*which).value_or(kNone);
 }
 
-/// Returns the cost `what` over `stretch`.
+/// Returns cost `what` of the period `stretch`.
 template <auto stretch, auto what>
 double cost(Of of) {
   if (!of.run.costs) return kNone;
@@ -155,7 +155,7 @@ double leaked(Of of) {
 using Estimate = estimate::Estimate;
 using Leak = step::LeakFigures;
 
-// A text has no number, and a number has no text.
+// Figures of kind text have no getter for numbers, and the reverse.
 constexpr Figure text(const char* name, const char* meaning, std::string (*had)(Of)) {
   return {name, Kind::text, "", meaning, nullptr, had};
 }

@@ -10,14 +10,14 @@
 
 namespace dadsim::report {
 
-/// The input of a figure's getter.
+/// The input of the figures' getters.
 struct FigureSource {
   const RunResult& run;
   const Result& result;
 };
 
-/// A figure of a run: one value under one name, in every output. A new figure is a row of the table in figures.cpp;
-/// JSON, both CSVs, the files of sweeps, pages, the library, Python and docs/figures.md follow from it.
+/// A figure of a run: one value with one name, in every output. To add a figure, add a row to the table in figures.cpp;
+/// JSON, both CSVs, files of sweeps, pages, the library, Python and docs/figures.md use the table.
 struct Figure {
   enum class Kind : std::uint8_t {
     number,
@@ -31,12 +31,12 @@ struct Figure {
   Kind kind;
   const char* unit;     ///< "s" (simulated), "B", "share", "currency" …; empty: none
   const char* meaning;  ///< sentence for docs/figures.md
-  /// Getters: a text has `text`, any other kind `number`, with 1 for yes and 0 for no; not a number if unknown.
+  /// Getters: figures of kind text have `text`, all others `number`, with 1 for yes, 0 for no, and NaN if unknown.
   double (*number)(const FigureSource&);
   std::string (*text)(const FigureSource&);
   Better better = Better::neither;
-  const char* title = "";  ///< short title; the page of a sweep shows figures that have a title
-  bool in_csv = true;      ///< false: too long for a column of every line
+  const char* title = "";  ///< short title; the page of a sweep shows only figures with a title
+  bool in_csv = true;      ///< false: left out of CSVs, because it is too long for a column
 
   bool on_page() const { return *title != '\0'; }
 };
@@ -49,9 +49,9 @@ std::span<const Figure> figures();
 /// Returns the index of a figure in the table. Throws std::logic_error if there is no such name.
 std::size_t figure_index(std::string_view name);
 
-/// Returns the most that any adversary knows of a figure; not a number if unknown.
+/// Returns the largest value of a leak figure over all adversaries; NaN if unknown.
 double most_leaked(const RunResult& run, double step::LeakFigures::*figure);
-/// Returns the least ε over all adversaries for which one is known.
+/// Returns the least ε over all adversaries with a known ε.
 double epsilon_spent(const RunResult& run);
 
 }  // namespace dadsim::report

@@ -86,7 +86,7 @@ double sent_in_all(const RunResult& run) {
 std::string accuracy_cell(const std::vector<double>& by_seed, double of_first) {
   const auto text = [](double accuracy) {
     const std::string percent = human_percent(accuracy);
-    return percent.substr(0, percent.find(' '));  // the heading has the unit
+    return percent.substr(0, percent.find(' '));  // the unit is in the heading
   };
   return by_seed.size() < 2 ? text(of_first) : with_deviation(by_seed, text);
 }

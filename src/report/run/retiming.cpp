@@ -50,7 +50,7 @@ double factor_at(const Retiming& retiming, std::size_t run, const std::vector<do
 }
 
 std::string to_json(const Retiming& retiming) {
-  // Ten digits of a weight change a time by less than a part in a million.
+  // Ten digits of a weight are enough: they change a time by less than a part in a million.
   const auto rounded = [](double value, int digits) {
     if (value == 0) return 0.0;
     const double unit = std::pow(10, digits - 1 - std::floor(std::log10(std::abs(value))));

@@ -11,7 +11,7 @@ namespace dadsim::report {
 namespace {
 
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kMostLinks = 12;  // links in a chart, the busiest first
+constexpr std::size_t kMostLinks = 12;  // largest number of links in a chart, the busiest first
 constexpr std::int64_t kMostStalenessBars = 30;
 
 std::vector<std::string> labels_of(const Result& result) {
@@ -28,7 +28,7 @@ std::vector<double> of_runs(const Result& result, const Value& value) {
   return values;
 }
 
-/// Returns accuracy against time: with several seeds the mean and its deviation, else that of the one seed.
+/// Returns a chart of accuracy against time: the mean and deviation of several seeds, or the curve of the one seed.
 Chart learning_curves(const Result& result) {
   Chart chart{.name = "accuracy",
               .title = "Accuracy against simulated time",
@@ -66,7 +66,7 @@ Chart bytes_of_step(const Result& result) {
   return chart;
 }
 
-/// Adds a bar of each kind of memory that any of the uses has.
+/// Adds a series of bars, one per use, for each kind of memory that at least one use contains.
 void add_memory(const std::vector<estimate::MemoryUse>& uses, Chart& chart) {
   using Memory = estimate::MemoryUse;
   constexpr std::pair<const char*, double Memory::*> kParts[] = {
@@ -80,7 +80,8 @@ void add_memory(const std::vector<estimate::MemoryUse>& uses, Chart& chart) {
   }
 }
 
-/// Returns the memory of a worker's device from one moment of a step to the next, of a run and `more` runs like it.
+/// Returns a chart of the memory of a worker's device over the moments of a step, for a run and `more` runs with the
+/// same memory.
 Chart memory_over_step(const RunResult& run, std::ptrdiff_t more) {
   const std::string others = more > 0 ? fmt::format(" and {} more with equal memory", more) : "";
   Chart chart{.name = "memory-over-step-" + run.spec.label,
@@ -97,7 +98,7 @@ Chart memory_over_step(const RunResult& run, std::ptrdiff_t more) {
   return chart;
 }
 
-/// Returns a chart for each of the ways in which memory develops over a step.
+/// Returns one chart per distinct course of memory over a step.
 std::vector<Chart> memory_over_steps(const Result& result) {
   std::vector<Chart> charts;
   for (const RunResult& run : result.runs) {
@@ -126,7 +127,8 @@ Chart memory_of_worker(const Result& result) {
   return chart;
 }
 
-/// Returns the time to accuracy of the workload, or the relative steps if its steps are unknown, with 95 % intervals.
+/// Returns a chart of the time to accuracy of the workload, with 95 % intervals; or of the relative steps, if the
+/// number of steps that the workload needs is unknown.
 Chart scale_of(const Result& result) {
   const bool known = result.scale->known.has_value();
   Chart chart{.name = "scale",
@@ -181,8 +183,8 @@ Chart busy_links(const RunResult& run) {
   return chart;
 }
 
-/// Returns how often how many updates of the model lay between what was read and what was written; neighbours share a
-/// bar if there are many.
+/// Returns a histogram of staleness: the number of model updates between reading and writing. Adjacent values share a
+/// bar if the largest staleness is at least kMostStalenessBars.
 Chart staleness_of(const RunResult& run) {
   const step::Participation& took_part = run.event_driven->participation;
   Chart chart{.name = "staleness-" + run.spec.label,
@@ -200,7 +202,7 @@ Chart staleness_of(const RunResult& run) {
   return chart;
 }
 
-/// Returns when which worker took part, a row per worker: as much as the page draws (participation.js).
+/// Returns a chart of participation over time, a row per worker, limited as on the page (participation.js).
 Chart timeline_of(const RunResult& run) {
   constexpr std::size_t kMostRows = 40;
   constexpr std::size_t kMostParts = 4000;

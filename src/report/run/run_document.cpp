@@ -17,8 +17,8 @@
 namespace dadsim::report {
 namespace {
 
-/// Participations of clients in rounds that are written at most, about 3 MB of text. The JSON gives the number of the
-/// others.
+/// Largest number of participations of clients in rounds that the JSON lists, about 3 MB of text. The JSON gives the
+/// number of omitted ones.
 constexpr std::size_t kMostPartsWritten = 20'000;
 
 /// Returns an object with a member per name.
@@ -30,8 +30,7 @@ DocumentTable members_of(const Values& values, const Convert& convert) {
   return table;
 }
 
-/// Returns parameters as an object. They are stored as checked text; text that reads as a finite number is written as a
-/// number.
+/// Returns parameters as an object. Their texts are checked before; finite numbers are written as numbers.
 DocumentTable object_of(const spec::ParameterValues& values) {
   return members_of(values, [](const std::string& text) -> DocumentValue {
     if (const auto integer = parse_whole<std::int64_t>(text)) return *integer;
@@ -87,7 +86,7 @@ DocumentTable band_of(const RunResult& run) {
   return table;
 }
 
-/// Adds, by seed, the evaluation that reached the target and the one before it.
+/// Adds, for each seed, the step of the evaluation that reached the target, and that of the evaluation before it.
 void add_steps(const estimate::StepsToTarget& steps, TableRow& row) {
   std::vector<std::optional<std::int64_t>> at, after;
   for (const auto& one : steps) {
@@ -186,7 +185,7 @@ DocumentTable link_use_of(const RunResult& run) {
   return links;
 }
 
-/// Returns means over several seeds, as in the table of runs; null with one seed.
+/// Returns means over several seeds, with deviations or intervals, as in the table of runs; null with one seed.
 DocumentTable seeds_of(const RunResult& run) {
   DocumentTable table{.object = true}, seconds{.object = true};
   if (run.final_accuracies.size() < 2) return table;
@@ -302,7 +301,7 @@ DocumentTable object_of(const EventDrivenResult& event_driven) {
   }
   for (const step::EventLog::Outage& outage : event_driven.log.outages)
     outages.add_row().add("node", outage.node).add("begin_seconds", outage.begin).add("end_seconds", outage.end);
-  // Writes a list per figure, with an entry per worker.
+  // Writes a list per figure, with one entry per worker.
   const std::vector<EventDrivenResult::Worker> workers = event_driven.per_worker();
   std::vector<std::string> hosts = event_driven.hosts;
   hosts.resize(workers.size());

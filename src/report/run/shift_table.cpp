@@ -23,7 +23,7 @@ std::string marked_cell(const ShiftRow& row, std::size_t arm) {
   return fmt::format("{:.1f}{}", 100 * row.accuracies[arm], best ? "*" : below ? "↓" : " ");
 }
 
-/// States where an arm is below the unchanged model, and by how much at most.
+/// Returns a sentence on the rows in which arm `arm` is below the unchanged model, with the largest difference.
 std::string harm_sentence(const std::string& label, const ShiftEvaluation& evaluation, std::size_t arm) {
   const auto loss = [arm](const ShiftRow& row) { return row.accuracies.front() - row.accuracies[arm]; };
   const auto rows = std::ranges::count_if(evaluation.rows, [&](const ShiftRow& row) { return loss(row) > 0; });

@@ -55,7 +55,7 @@ void check(const step::Trajectory& trajectory, const std::vector<step::StepTimin
   }
 }
 
-/// Dates the points of the leak, which are counted in steps.
+/// Converts the dates of the leak's points, which are counted in steps, to seconds.
 void date_leak(const step::Trajectory& trajectory, const std::vector<step::StepTiming>& timings,
                const std::optional<step::StepTiming>& first, RunResult& run) {
   if (!run.leak) return;
@@ -70,7 +70,7 @@ void date_leak(const step::Trajectory& trajectory, const std::vector<step::StepT
   }
 }
 
-/// Walks through the steps once, to give each point of the curve its time and bytes.
+/// Adds time and bytes to the points of the curve, in one pass over the steps.
 void follow_curve(const step::Trajectory& trajectory, const std::vector<step::StepTiming>& timings,
                   const std::optional<step::StepTiming>& first, RunResult& run) {
   std::size_t done = 0;
@@ -95,7 +95,7 @@ void follow_curve(const step::Trajectory& trajectory, const std::vector<step::St
   run.total_seconds = seconds;
   run.total_bytes = bytes;
   std::ranges::sort(each);
-  // By nearest rank: the least time that so many steps do not exceed.
+  // Nearest-rank quantile: the least time that so many steps do not exceed.
   const auto percentile = [&](std::size_t percent) { return each[(each.size() * percent + 99) / 100 - 1]; };
   if (each.empty()) return;
   run.step_seconds_p95 = percentile(95);
@@ -103,7 +103,7 @@ void follow_curve(const step::Trajectory& trajectory, const std::vector<step::St
 }
 
 /// Averages over the steps. Every distinct timing counts as often as its step occurred; the parts of its time count as
-/// often as `stand_for` says, if given.
+/// often as `stand_for` states, if given.
 void average_steps(const step::Trajectory& trajectory, const std::vector<step::StepTiming>& timings,
                    const std::optional<step::StepTiming>& first, const std::vector<double>& stand_for, RunResult& run) {
   if (trajectory.steps.empty()) {
@@ -155,7 +155,7 @@ void average_steps(const step::Trajectory& trajectory, const std::vector<step::S
   });
 }
 
-/// Averages over the updates of the model; for workers, over those that take part in one.
+/// Averages over the model updates; figures of workers over those that participate in an update.
 void average_updates(const EventDrivenResult& event_driven, RunResult& run) {
   const auto updates = static_cast<double>(std::max<std::int64_t>(1, run.steps));
   const auto mean = [&](double step::EventLog::NodeUse::*what) {
@@ -168,7 +168,7 @@ void average_updates(const EventDrivenResult& event_driven, RunResult& run) {
   run.first_step_seconds = first < 0 ? run.total_seconds : first;
   run.compute_seconds = mean(&step::EventLog::NodeUse::busy);
   run.exposed_seconds = run.step_seconds - run.compute_seconds;
-  // The simulation does not separate compression and waiting for others.
+  // The simulation does not separate compression, or waiting for others.
   run.compression_seconds = run.waiting_seconds = std::numeric_limits<double>::quiet_NaN();
   for (const step::EventLog::NodeUse& node : event_driven.log.nodes) run.busy_seconds.push_back(node.busy / updates);
   for (step::LinkUse& use : run.network.link_use) use.bytes_per_step /= updates;

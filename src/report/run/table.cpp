@@ -66,7 +66,7 @@ std::string failures_in_words(const EventDrivenResult& event_driven) {
   return listed(parts);
 }
 
-/// Seconds in which the framework packed, unpacked or summed: at workers, and at the server.
+/// Seconds in which the framework packs, unpacks or sums: those of all workers together, and those of the server.
 struct Framework {
   double clients = 0, server = 0;
 };
@@ -93,7 +93,7 @@ Statement rounds_of(const RunResult& run, const std::string& currency) {
   for (std::size_t node = event_driven.workers; node < event_driven.log.nodes.size(); ++node)
     of_server += event_driven.log.nodes[node].busy;
   of_server =
-      asynchronous ? 0 : std::min(of_server / rounds, run.exposed_seconds);  // else it overlaps the clients' work
+      asynchronous ? 0 : std::min(of_server / rounds, run.exposed_seconds);  // asynchronous servers overlap clients
   statement.with("computing", run.compute_seconds);
   if (of_clients > 0) statement.with("framework", of_clients);
   if (of_server > 0) statement.with("server", of_server);
@@ -115,7 +115,7 @@ std::string ratio_text(double ratio) { return fmt::format("{:.3g}", ratio); }
 template <class Text>
 std::string with_interval(const estimate::Estimate& estimate, Text&& text) {
   std::string interval = text(estimate.value);
-  if (estimate.low == estimate.value && estimate.high == estimate.value) return interval;  // by definition
+  if (estimate.low == estimate.value && estimate.high == estimate.value) return interval;  // exact by definition
   if (estimate.low && estimate.high) interval += fmt::format(" ({} … {})", text(*estimate.low), text(*estimate.high));
   return interval;
 }
@@ -138,7 +138,7 @@ std::vector<ScaleRow> scale_rows(const Result& result, bool verbose) {
   std::vector<ScaleRow> rows{
       {"run", "known steps", "× relative steps (95 %)", "× time per step",
        std::ranges::any_of(result.runs, is_banded) ? "= time to accuracy" : "= time to accuracy (95 %)"}};
-  const std::string none = result.scale->known ? "" : "–";  // columns of dashes are left out
+  const std::string none = result.scale->known ? "" : "–";  // leaves out columns of dashes
   for (const RunResult& run : result.runs) {
     if (!run.at_scale) continue;
     rows.push_back(scale_row(run, *result.scale));
@@ -165,7 +165,7 @@ std::string known_sentence(const ScaleSetting& setting) {
       setting.workload, in_words(setting.why_not.value()));
 }
 
-/// Returns a sentence on relative steps from a scale study.
+/// Returns a sentence on the scale study that relative steps come from.
 std::string ladder_sentence(const RunResult& run) {
   const FromLadder& ladder = *run.at_scale->ladder;
   std::string text = fmt::format(
@@ -195,7 +195,7 @@ std::string relative_sentence(const Result& result) {
   return text;
 }
 
-/// Returns a sentence on the range of relative steps over targets.
+/// Returns a sentence on the range of relative steps over several targets.
 std::string spread_sentence(const RunResult& run) {
   const auto range = run.at_scale->range_over_targets();
   if (!range || !(range->first < range->second)) return {};
@@ -216,12 +216,13 @@ std::string charged_sentence(const estimate::Charges& charges) {
   return "Charged in addition to the product: " + text + ".";
 }
 
-/// Returns all known costs, "not known" if there are none.
+/// Returns all known costs; "not known" if there are none.
 std::string all_costs_in_words(const Costs& costs, const std::string& currency) {
   return report::costs_in_words(costs.money, costs.joules, costs.carbon, currency);
 }
 
-/// Returns a sentence on the costs of a run: to the target and in all, or at scale. Empty if the result has no costs.
+/// Returns a sentence on the costs of a run: at scale and to the target, as far as known, and of all its steps; of one
+/// step, if nothing is learned and the run is not event-driven. Empty if the costs or their currency are not known.
 std::string cost_sentence(const RunResult& run, const Result& result) {
   if (!run.costs || result.currency.empty()) return {};
   std::string text = fmt::format("{} costs ", run.spec.label);
@@ -267,11 +268,12 @@ std::vector<ThroughputRow> throughput_rows(const Result& result) {
   return rows;
 }
 
-/// Writes a row per run with its step and throughput, for a terminal, if nothing was learned.
+/// Returns a table of steps and throughput, a row per run, for results without learning.
 std::string throughput_grid(const Result& result) { return grid(throughput_rows(result)); }
 
-/// Returns a sentence on the final models of sites with weights of their own: their average, the worst and the best,
-/// and their distance. Empty for other runs.
+/// Returns a sentence on a run whose sites have their own weights: the final accuracy of the weights' average, the
+/// worst and the best final accuracy of a site, and the mean squared distance from the average, at the end and at its
+/// greatest. Empty for other runs.
 std::string sites_sentence(const RunResult& run) {
   if (run.curve.empty() || !run.curve.back().sites) return "";
   const step::SitesEvaluation& last = *run.curve.back().sites;
@@ -288,7 +290,8 @@ std::string sites_sentence(const RunResult& run) {
 /// Returns the target as in the scenario: "95 %", "97.25 %".
 std::string target_text(double accuracy) { return fmt::format("{:.6g} %", accuracy * 100); }
 
-// Columns that too wide a table of runs leaves out, one after the other; without the bands the others fit.
+// Values of `narrower`, tried in this order while the table of runs is too wide. The first leaves out a column, the
+// second also another one; the third restores both, but leaves out the bands of times.
 constexpr int kWithoutCompute = 1;
 constexpr int kWithoutBest = 2;
 constexpr int kWithoutBands = 3;
@@ -297,7 +300,7 @@ std::string centred(const std::string& text, std::size_t width) {
   return left_aligned(std::string((width - std::min(width, display_width(text))) / 2, ' ') + text, width);
 }
 
-/// A column of the table of runs; neighbours of one group share its heading.
+/// A column of the table of runs; adjacent columns of one group share a heading.
 struct RunColumn {
   std::string group, title;
   std::string (*cell)(const RunResult&);
@@ -309,7 +312,7 @@ std::string epsilon_cell(const RunResult& run) {
   return std::isfinite(epsilon) ? fmt::format("{:.3g}", epsilon) : "none";
 }
 
-/// Returns the columns. `narrower`: number of omissions, beginning with columns that follow from others.
+/// Returns the columns. `narrower`: one of the constants above, or 0 for all columns and bands.
 std::vector<RunColumn> run_columns(const Result& result, int narrower) {
   const bool event_driven =
       std::ranges::any_of(result.runs, [](const RunResult& run) { return run.event_driven.has_value(); });
@@ -341,7 +344,7 @@ std::vector<RunColumn> run_columns(const Result& result, int narrower) {
   return columns;
 }
 
-/// Writes the table of runs, with the bands of times to the target if the lines stay narrow enough.
+/// Returns the table of runs. Includes bands of times to the target if the lines stay narrow enough.
 std::string run_grid(const Result& result, int narrower = 0) {
   const std::vector<RunColumn> columns = run_columns(result, narrower);
   std::vector<std::vector<std::string>> rows(1);
@@ -355,7 +358,7 @@ std::string run_grid(const Result& result, int narrower = 0) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   }
   widths[0] = std::min(widths[0], kWidestLabel);
-  // Ranges of columns of a group, from the first to the one after the last.
+  // Column ranges of the groups, from the first column to the one after the last.
   std::vector<std::pair<std::size_t, std::size_t>> groups;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (i == 0 || columns[i].group != columns[i - 1].group) groups.emplace_back(i, i);
@@ -398,14 +401,15 @@ std::string run_grid(const Result& result, int narrower = 0) {
   return text;
 }
 
-/// Returns a sentence on the bounds of a run, by kind.
+/// Returns a sentence on the bounds of a run, by kind; for an event-driven run, on the use of time.
 std::string bound_sentence(const RunResult& run) {
   if (run.event_driven) return time_sentence(run);
   if (run.bounds.empty()) return run.spec.label + ": no step was taken, so nothing limited the run.";
   return fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
 }
 
-/// Returns one line on a run: its bounds, as far as they fit, and its costs if asked for.
+/// Returns one line on a run: its bounds, or the use of time if it is event-driven, and its costs if there are any.
+/// Names resources of fewer bounds if the line is wider than the terminal.
 std::string bound_line(const RunResult& run, const Result& result) {
   std::string costs;
   if (run.costs && !result.currency.empty()) {
@@ -427,8 +431,8 @@ std::string bound_line(const RunResult& run, const Result& result) {
   return shortest;
 }
 
-/// Returns a sentence on the ranks that gradients need, and their decline during training, which the paper calls
-/// introspection.
+/// Returns a sentence on the effective rank of each layer's gradient at a site, in the first and in the last epoch
+/// (introspection, in the dAD paper).
 std::string rank_sentence(const RunResult& run, const std::vector<std::string>& layer_names) {
   if (run.ranks.empty()) return {};
   const step::EpochRanks& first = run.ranks.front();
@@ -460,7 +464,7 @@ std::string memory_sentence(const RunResult& run) {
   return text + ".";
 }
 
-/// Returns a sentence on the steps that were not simulated, and the possible error.
+/// Returns a sentence on the number of steps that were not simulated, and the possible error.
 std::string sampling_sentence(const std::string& label, const step::NetworkUse::Sampling& sampling) {
   return fmt::format(
       "{}: of {:.0f} different steps, {:.0f} were simulated and the others interpolated by their bytes. The error is "
@@ -468,7 +472,8 @@ std::string sampling_sentence(const std::string& label, const step::NetworkUse::
       label, sampling.steps, sampling.simulated, 100 * sampling.step_error, 100 * sampling.mean_error);
 }
 
-/// Returns sentences on the use of each kind of link, and on the algorithms of collectives.
+/// Returns sentences on the model of each kind of link, on the algorithms of collectives, and on what was not simulated
+/// exactly. Repeats no sentence.
 std::string network_sentences(const Result& result) {
   std::vector<std::string> known;
   std::string text;
@@ -498,7 +503,8 @@ std::string network_sentences(const Result& result) {
   return text;
 }
 
-/// Writes the timed workload first; the network that learned follows, by name, if `verbose`.
+/// Returns the tables as text, that of the timed workload first. The network that learned has its table beside another
+/// workload's only if `verbose` or if a run is event-driven.
 std::string grids(const Result& result, bool verbose) {
   const bool event_driven =
       std::ranges::any_of(result.runs, [](const RunResult& run) { return run.event_driven.has_value(); });
@@ -531,7 +537,7 @@ Statement event_time_of(const RunResult& run) {
   Statement statement{"event-time", {run.spec.label}};
   if (!(all > 0)) return statement;
   const double down = event_driven.down_seconds();
-  const bool some = taking_part < workers;  // workers that are down have then often not been asked
+  const bool some = taking_part < workers;  // workers that are down were then often not asked
   statement.with("computing", event_driven.busy_seconds() / all);
   statement.with("waiting", (all - event_driven.busy_seconds() - (some ? 0 : down)) / all);
   if (some) statement.with("taking_part", taking_part).with("workers", workers);
@@ -545,7 +551,7 @@ Statement event_time_of(const RunResult& run) {
 }
 
 void say_rounds(const Result& result, std::vector<Statement>& statements) {
-  constexpr std::size_t kMostSaid = 4;  // runs in sentences; the table has all
+  constexpr std::size_t kMostSaid = 4;  // largest number of runs described in sentences; the table has all
   for (const RunResult& run : result.runs) {
     if (run.event_driven && run.steps > 0 && statements.size() < kMostSaid)
       statements.push_back(rounds_of(run, result.currency));
@@ -619,7 +625,7 @@ std::string scale_heading(const ScaleSetting& setting) {
   return heading;
 }
 
-/// Returns sentences on the factors of the time at scale, and on missing ones.
+/// Returns sentences on the factors of the time at scale, and on unknown factors.
 std::vector<std::string> scale_sentences(const Result& result) {
   const ScaleSetting& setting = *result.scale;
   std::vector<std::string> said;
@@ -658,7 +664,7 @@ std::vector<std::string> scale_sentences(const Result& result) {
   return said;
 }
 
-/// Returns rows of texts, of which the first has the titles, as a table.
+/// Returns rows of texts as a table; the first row contains the titles.
 DocumentTable as_table(const std::vector<std::vector<std::string>>& rows) {
   DocumentTable table;
   for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -668,7 +674,7 @@ DocumentTable as_table(const std::vector<std::vector<std::string>>& rows) {
   return table;
 }
 
-/// Returns the costs of each run to the target, in all and at scale, as far as they are known.
+/// Returns the costs of each run to the target, in total and at scale, as far as known.
 DocumentTable costs_of(const Result& result) {
   DocumentTable table;
   const auto cell = [&](const std::optional<Costs>& costs) {
@@ -685,7 +691,7 @@ DocumentTable costs_of(const Result& result) {
   return table;
 }
 
-/// Returns the steps to the target by seed of each run with a time at scale.
+/// Returns the steps to the target by seed, a row per run with a result at scale.
 DocumentTable steps_by_seed(const Result& result) {
   DocumentTable table;
   for (const RunResult& run : result.runs) {
@@ -697,13 +703,13 @@ DocumentTable steps_by_seed(const Result& result) {
   return table;
 }
 
-/// Returns the cause that takes the largest part of the critical path; an event-driven run has none.
+/// Returns the cause with the largest share of the critical path; none for event-driven runs.
 std::string bound_cell(const RunResult& run) {
   const std::vector<Cause> causes = causes_of(run);
   return causes.empty() ? "–" : fmt::format("{} {}", causes.front().kind, human_percent(causes.front().share));
 }
 
-/// Returns the table of runs, all columns, with mean ± deviation over several seeds.
+/// Returns the table of runs with all columns, with mean ± deviation for several seeds.
 DocumentTable runs_of(const Result& result) {
   std::vector<std::vector<std::string>> rows(1);
   if (result.timing_only) {
@@ -817,7 +823,7 @@ std::string framework_named(const Result& result) {
   return named + ")";
 }
 
-/// Returns one line on the parts of a table that --verbose adds.
+/// Returns one line that names what --verbose adds.
 std::string left_out(const Result& result) {
   const auto some = [&](auto&& has) { return std::ranges::any_of(result.runs, has); };
   std::size_t notes = 0;

@@ -9,12 +9,12 @@
 
 namespace dadsim::report {
 
-/// Data of a run that a sweep's file keeps in addition to its figures, so that verdicts equal those on the runs
-/// themselves.
+/// Data of a run that a sweep's file stores in addition to its figures, so that verdicts equal those computed from the
+/// run itself.
 struct Uncertainty {
   std::vector<estimate::TimePart> parts;                    ///< parts of a step, without the text of their basis
-  std::vector<std::optional<estimate::Arrival>> arrivals;   ///< arrivals at the target, by the seeds of the training
-  double seed_scatter = estimate::seed_scatter("unknown");  ///< scatter over seeds for its kind
+  std::vector<std::optional<estimate::Arrival>> arrivals;   ///< arrivals at the target, one per seed
+  double seed_scatter = estimate::seed_scatter("unknown");  ///< scatter over seeds, measured for runs of this kind
 };
 
 /// Returns JSON: {"parts": [[category, seconds, cause] …], "arrivals": [[after, at, steps] or null …], "seed_scatter":

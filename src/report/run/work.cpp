@@ -42,7 +42,7 @@ Work work_of(const FigureValues& figures) {
 }
 
 bool do_other_work(const Work& one, const Work& other) {
-  // Seeds divide the data differently: mean rows of the same batch differ by less than a hundredth.
+  // Seeds divide the data differently, so the mean rows of the same batch differ by less than a hundredth.
   return one.workload == other.workload && differ(one.per_step(), other.per_step(), 0.01);
 }
 
@@ -85,7 +85,7 @@ Metric common_metric(Metric metric, spec::AskedMetric asked, const std::vector<W
   }
   if (metric != Metric::time_per_step && metric != Metric::time_at_scale) return metric;
   for (std::size_t i = 1; i < runs.size(); ++i) {
-    // Equal numbers of steps with different batches are not equal training.
+    // Equal numbers of steps with different batches are different training.
     const bool as_many = metric == Metric::time_per_step || !differ(runs[0].known_steps, runs[i].known_steps);
     if (as_many && do_other_work(runs[0], runs[i])) return Metric::throughput;
   }
@@ -95,7 +95,7 @@ Metric common_metric(Metric metric, spec::AskedMetric asked, const std::vector<W
 std::optional<Statement> batch_assumption(const Work& before, const Work& after, Metric metric) {
   if (!do_other_work(before, after)) return std::nullopt;
   if (metric == Metric::time_at_scale && differ(before.known_steps, after.known_steps)) {
-    // Published steps depend on the batch; a budget of samples treats all batches as equally good.
+    // Published numbers of steps depend on the batch; a budget of samples does not distinguish batches.
     const double budget = before.known_steps * before.per_step();
     if (differ(budget, after.known_steps * after.per_step())) return std::nullopt;
   } else if (!is_of_work(metric)) {

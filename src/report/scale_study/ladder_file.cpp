@@ -34,7 +34,7 @@ LadderFile::Run run_of(const Json& json, const Json& rungs, const LadderFile& fi
   run.as_many_by_definition = json.at("as_many_by_definition").get<bool>();
   if (json.at("rungs").size() != rungs.size()) throw std::runtime_error(fmt::format("lacks rungs of '{}'", run.label));
   double missed = 0;   // largest size that did not reach the target
-  double reached = 0;  // largest size that did
+  double reached = 0;  // largest size that reached the target
   for (std::size_t i = 0; i < rungs.size(); ++i) {
     const Json& at = json.at("rungs").at(i);
     const double parameters = size_of(rungs[i], spec::SizeKind::parameters);

@@ -113,7 +113,7 @@ std::string trend_in_words(const StudiedRun& run, const std::vector<spec::SizeKi
   return text.empty() ? "none shown" : text;
 }
 
-/// Returns the predictions of left-out sizes, each with the observed value.
+/// Returns the predictions of held-out sizes, each with the observed value.
 std::string tested_text(const StudiedRun& run) {
   std::string text;
   for (const StudiedRatio& at : run.rungs) {
@@ -142,7 +142,7 @@ DocumentTable ratios_of(const StudiedRun& run) {
   return ratios;
 }
 
-/// Returns the fit along the first kind of size, from the smallest rung to the largest or the workload. Other kinds
+/// Returns the fit along the first kind of size, from the smallest rung to the largest or to the workload. Other kinds
 /// have the rungs' average size.
 std::vector<std::pair<double, estimate::LadderPrediction>> fit_along(const estimate::Ladder& fit,
                                                                      const ScaleStudyReport& report) {
@@ -208,7 +208,7 @@ DocumentTable runs_of(const ScaleStudyReport& report) {
   return runs;
 }
 
-/// Returns "the largest network, left out", or the same for several.
+/// Returns "the largest network, left out", or a plural of that.
 std::string left_out_in_words(const ScaleStudyReport& report) {
   const auto left_out = std::ranges::count_if(report.rungs, &StudiedRung::held_out);
   return left_out == 1 ? "the largest network, left out" : fmt::format("the {} largest networks, left out", left_out);
@@ -238,7 +238,7 @@ HeldOutCount held_out_of(const ScaleStudyReport& report) {
 
 namespace {
 
-/// Returns the answer in short; the table of runs has the numbers.
+/// Returns the answer in short, without the numbers in the table of runs.
 std::string verdict_of(const ScaleStudyReport& report, const HeldOutCount& count) {
   std::string text;
   if (count.cases > 0) {
@@ -266,7 +266,8 @@ std::string verdict_of(const ScaleStudyReport& report, const HeldOutCount& count
   return text;
 }
 
-/// Returns relative steps of a run against the first kind of size: the fit with its interval, and what was learned.
+/// Returns a chart of a run's relative steps against the first kind of size: the fit with its interval, and the learned
+/// values.
 Chart ladder_of(const StudiedRun& run, const ScaleStudyReport& report) {
   const spec::SizeKind kind = report.against.front();
   Chart chart{
@@ -300,7 +301,7 @@ Chart ladder_of(const StudiedRun& run, const ScaleStudyReport& report) {
   return chart;
 }
 
-/// Returns the reasons for missing numbers of a run; with `verbose`, for each rung, and every slope.
+/// Returns the reasons for missing numbers of a run. `verbose`: for each rung, and also every slope.
 std::string notes_on(const StudiedRun& run, const ScaleStudyReport& report, bool verbose) {
   std::string text;
   if (run.why_no_fit) text += paragraph(fmt::format("{}: no fit: {}.", run.label, in_words(*run.why_no_fit)));

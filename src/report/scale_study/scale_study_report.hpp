@@ -15,47 +15,49 @@
 
 namespace dadsim::report {
 
-/// The sizes of a network and its step.
+/// The sizes of a network and of its step.
 struct StudiedSize {
   double parameters = 0;
   double rows_per_width = 0;
   std::int64_t batch = 0;                                            ///< samples of all workers in a step
-  double critical_batch = std::numeric_limits<double>::quiet_NaN();  ///< not a number if unknown
-  /// Returns the size in the unit of the kind; not a number if unknown.
+  double critical_batch = std::numeric_limits<double>::quiet_NaN();  ///< critical batch, samples; NaN if unknown
+  /// Returns the size in the unit of the kind; NaN if unknown.
   double of(spec::SizeKind kind) const;
 };
 
-/// A network of the family.
+/// A rung: a network of the family.
 struct StudiedRung {
-  std::vector<std::pair<std::string, std::string>> changes;  ///< path and value
+  std::vector<std::pair<std::string, std::string>> changes;  ///< settings, as path and value
   std::string learned_on;
   StudiedSize size;
-  bool held_out = false;                     ///< true: left out of the first fit
-  estimate::StepsToTarget gradient_sharing;  ///< steps of gradient sharing, by seed
+  bool held_out = false;                     ///< true: held out of the first fit
+  estimate::StepsToTarget gradient_sharing;  ///< steps of gradient sharing to the target, by seed
 };
 
 /// The results of a run on one rung.
 struct StudiedRatio {
-  estimate::StepsToTarget steps;            ///< by seed
+  estimate::StepsToTarget steps;            ///< steps to the target, by seed
   std::optional<estimate::Estimate> ratio;  ///< relative steps with their 95 % interval
-  std::optional<Statement> why_not;         ///< reason for missing relative steps
-  /// Lower bound of the relative steps, given the length of training, if only gradient sharing reached the target.
+  std::optional<Statement> why_not;         ///< reason why relative steps are missing
+  /// Lower bound of the relative steps, given the length of training. Filled if only gradient sharing reached the
+  /// target.
   std::optional<double> more_than;
   double seed_variance = 0;                             ///< variance over seeds of the logarithm of the ratio
-  std::optional<estimate::LadderPrediction> predicted;  ///< prediction for a held-out rung by the other rungs
-  /// True if the observed value lies in the predicted interval; nothing without a prediction, or if undecided.
+  std::optional<estimate::LadderPrediction> predicted;  ///< prediction of a held-out rung from the other rungs
+  /// True if the observed value is in the predicted interval. Nothing without a prediction, or if the observation does
+  /// not decide it.
   std::optional<bool> held;
 };
 
 struct StudiedRun {
   std::string label, algorithm;
-  bool as_many_by_definition = false;   ///< true: it learns the same as gradient sharing, up to rounding
-  std::vector<StudiedRatio> rungs;      ///< in the order of the report's rungs
+  bool as_many_by_definition = false;   ///< true: the run learns the same as gradient sharing, up to rounding
+  std::vector<StudiedRatio> rungs;      ///< results, in the order of the report's rungs
   std::optional<estimate::Ladder> fit;  ///< fit of all rungs that have relative steps
   std::optional<Statement> why_no_fit;
   std::optional<estimate::LadderPrediction> workload;  ///< prediction for the workload
   std::optional<Statement> why_no_workload;
-  spec::ParameterValues set;  ///< its parameters and compressor, as far as equal on all rungs
+  spec::ParameterValues set;  ///< parameters and compressor, if equal on all rungs
 };
 
 /// The results of `dadsim scale-study`.
@@ -70,12 +72,12 @@ struct ScaleStudyReport : ReportHead {
   StudiedSize workload_size;
 };
 
-/// Counts over the predictions of held-out rungs.
+/// Counts of the predictions of held-out rungs.
 struct HeldOutCount {
-  std::int64_t cases = 0;  ///< decided predictions
-  std::int64_t held = 0;   ///< decided predictions whose interval holds
+  std::int64_t cases = 0;  ///< number of predictions that could be checked
+  std::int64_t held = 0;   ///< number of checked predictions whose interval holds
   std::int64_t undecided =
-      0;  ///< predictions whose run missed the target within the budget, and may lie in the interval
+      0;  ///< number of predictions whose run missed the target within the budget, and may lie in the interval
 };
 HeldOutCount held_out_of(const ScaleStudyReport& report);
 

@@ -15,7 +15,7 @@
 namespace dadsim::report {
 namespace {
 
-/// Points on one side of a value of an axis, or at it: their number, and how many of them a run wins.
+/// Number of points below, at or above a value of an axis, and how many of them a run wins.
 struct WonRegion {
   enum class RegionSide { at_most, at_least, equal };
   std::size_t axis = 0, value = 0;
@@ -35,7 +35,8 @@ struct WonRegion {
   }
 };
 
-/// Returns the regions in the order of the values. One pass counts the points, of which there may be as many as values.
+/// Returns the regions in the order of the values. Counts in one pass over the points, because there may be as many
+/// values as points.
 std::vector<WonRegion> regions_of(const SweepReport& report, std::size_t axis, std::size_t run) {
   const SweepReport::Axis& of = report.axes[axis];
   const std::size_t values = of.values.size();
@@ -50,7 +51,7 @@ std::vector<WonRegion> regions_of(const SweepReport& report, std::size_t axis, s
   }
   std::vector<WonRegion> regions;
   const bool numeric = of.numeric();
-  std::size_t points_to = 0;  // points with this value or an earlier one
+  std::size_t points_to = 0;  // number of points with this value or an earlier one
   std::size_t won_to = 0;
   for (std::size_t value = 0; value < values; ++value) {
     if (!numeric) {
@@ -67,11 +68,11 @@ std::vector<WonRegion> regions_of(const SweepReport& report, std::size_t axis, s
   return regions;
 }
 
-/// Returns the region that holds most of a run's wins, and in which the run wins most. It has the best harmonic mean of
-/// both shares; both must exceed a half, and the region must differ from the others. Nothing for a run that wins
-/// everywhere.
+/// Returns the region that contains more than half of a run's wins, and in which the run wins more than half of the
+/// points. The region must not contain all points; the best harmonic mean of both shares decides. Nothing if there is
+/// no such region, or if the run wins everywhere.
 std::optional<Statement> where_most(const SweepReport& report, std::size_t run, std::size_t wins) {
-  if (wins == report.points.size()) return std::nullopt;  // wins everywhere
+  if (wins == report.points.size()) return std::nullopt;  // the run wins everywhere
   double best = 0;
   std::optional<WonRegion> where;
   for (std::size_t axis = 0; axis < report.axes.size(); ++axis) {
@@ -112,7 +113,7 @@ DocumentTable axes_of(const SweepReport& report) {
 DocumentTable points_of(const SweepReport& report) {
   DocumentTable points;
   for (const SweepReport::Point& point : report.points) {
-    std::vector<std::vector<double>> ranked, of_first;  // of_first: ratios from the second in the ranking on
+    std::vector<std::vector<double>> ranked, of_first;  // of_first: ratios to the first, from the second run on
     std::vector<std::int64_t> beside;
     bool open = true;
     for (const SweepReport::Time& time : point.ranked) {
@@ -134,7 +135,7 @@ DocumentTable points_of(const SweepReport& report) {
   return points;
 }
 
-/// Writes all figures as rows instead of objects, because there may be thousands.
+/// Adds all figures as rows instead of objects, because there may be thousands of rows.
 void add_figures(const SweepReport& report, Document& document) {
   std::vector<std::string> fields{"point", "seed", "run"};
   DocumentTable about;
@@ -196,10 +197,10 @@ bool SweepReport::grid() const {
 
 namespace {
 
-/// Counts points with a result, by result.
+/// Counts of points with a result.
 struct PointCount {
-  std::vector<std::size_t> wins;  ///< per run
-  std::vector<bool> competes;     ///< per run
+  std::vector<std::size_t> wins;  ///< points won by each run
+  std::vector<bool> competes;     ///< true for each run that competes
   std::size_t decided = 0, missed = 0, open = 0;
 };
 
@@ -264,7 +265,7 @@ std::vector<Statement> answer_by_points(const SweepReport& report) {
   return answer;
 }
 
-/// Returns the page's figure that decides points; the time of a step if none is known.
+/// Returns the page's figure that decides points; the step time if that figure is unknown.
 std::size_t deciding_figure(const SweepReport& report) {
   const std::size_t time = page_figure(report.metric == Metric::time_at_scale ? "scale_seconds" : "target_seconds");
   const bool known =
@@ -280,7 +281,7 @@ class FiguresOverSeeds {
       : runs_(report.runs.size()), rows_(report.points.size() * runs_) {
     for (const SweepReport::Row& row : report.rows) rows_.at(row.point * runs_ + row.run).push_back(&row);
   }
-  /// Returns mean and deviation; nothing unless every seed of the point has the figure.
+  /// Returns mean and deviation; nothing if a seed of the point lacks the figure.
   std::optional<OverSeeds> of(std::size_t point, std::size_t run, std::size_t figure) const {
     std::vector<double> values;
     for (const SweepReport::Row* row : rows_.at(point * runs_ + run)) {
@@ -299,7 +300,8 @@ Unit unit_of(const std::string& unit) {
   return unit == "s" ? Unit::seconds : unit == "B" ? Unit::bytes : unit == "share" ? Unit::share : Unit::plain;
 }
 
-/// Returns a figure of the page along the longest axis, with a line per run; the other axes are at their middle.
+/// Returns a chart of a figure along the longest axis, with a line per run; in a grid, the other axes are at their
+/// middle value.
 Chart along_axis(const SweepReport& report, const FiguresOverSeeds& known, std::size_t figure) {
   const auto longest = std::ranges::max_element(report.axes, {}, [](const auto& axis) { return axis.values.size(); });
   const auto axis = static_cast<std::size_t>(longest - report.axes.begin());
@@ -340,7 +342,7 @@ Chart along_axis(const SweepReport& report, const FiguresOverSeeds& known, std::
   return chart;
 }
 
-/// Returns time against a figure of what it takes, every run at every point.
+/// Returns a chart of time against a cost figure, for every run at every point.
 Chart time_against(const SweepReport& report, const FiguresOverSeeds& known, std::size_t time, std::size_t takes) {
   const Figure& across = figures()[page_figures()[time]];
   const Figure& up = figures()[page_figures()[takes]];
@@ -363,7 +365,8 @@ Chart time_against(const SweepReport& report, const FiguresOverSeeds& known, std
   return chart;
 }
 
-/// Returns points by two axes, each in the series of the run that is first there.
+/// Returns a chart of the points over two axes; each point belongs to the series of its winner, or to that of the
+/// points without one.
 Chart first_where(const SweepReport& report) {
   Chart chart{.name = "map",
               .title = "The first run at each point",
@@ -401,7 +404,8 @@ std::vector<Chart> charts_of(const SweepReport& report) {
   return charts;
 }
 
-/// Returns the figure that decides points, a row per point and a column per run: mean ± deviation over the seeds.
+/// Returns a table of the figure that decides points, a row per point and a column per run: mean ± deviation over the
+/// seeds.
 DocumentTable table_of(const SweepReport& report) {
   const std::size_t figure = deciding_figure(report);
   const Unit unit = unit_of(figures()[page_figures()[figure]].unit);
@@ -456,7 +460,7 @@ Document document_of(const SweepReport& report) {
   document.add("sweep.sampling_error", report.sampling_error);
   document.add("setting.learned_on", report.learned_on);
   document.add("setting.timed_as", report.timed_as);
-  std::vector<double> student;  // by degrees of freedom from 1 on: half an interval ÷ the standard error
+  std::vector<double> student;  // by degrees of freedom from 1: half width of a 95 % interval ÷ standard error
   for (std::int64_t freedom = 1; freedom < report.seeds; ++freedom) student.push_back(estimate::student_t(freedom));
   document.add("student_t", student);
   document.add("axes", axes_of(report));

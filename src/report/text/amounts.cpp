@@ -11,14 +11,15 @@
 namespace dadsim::report {
 namespace {
 
-/// Writes `digits` significant digits without an exponent.
+/// Returns a number without an exponent and with at least `digits` digits; below 1, with `digits` decimals. "∞" if it
+/// is not finite.
 std::string with_digits(double value, int digits) {
   if (!std::isfinite(value)) return "∞";
   const int before = value >= 1 ? static_cast<int>(std::floor(std::log10(value))) + 1 : 0;
   return fmt::format("{:.{}f}", value, std::max(0, digits - before));
 }
 
-/// Returns the digits that an interval leaves: three if its ends differ by less than a fifth, else two.
+/// Returns the number of digits that an interval justifies: three if its ends differ by less than a fifth, else two.
 int digits_of(const estimate::Estimate& ratio) {
   constexpr double kWide = 1.2;
   return ratio.low && ratio.high && *ratio.low > 0 && *ratio.high / *ratio.low < kWide ? 3 : 2;
@@ -65,7 +66,7 @@ std::string seconds_with_interval(double seconds, double low, double high) {
   const std::string value = human_seconds(seconds);
   std::string from = human_seconds(low);
   std::string to = human_seconds(high);
-  // "4 min 10 s" has more than one number with a unit.
+  // A time such as "4 min 10 s" has more than one number, so the unit cannot be shared.
   const auto words = [](const std::string& text) { return std::ranges::count(text, ' '); };
   const std::size_t space = value.rfind(' ');
   if (space != std::string::npos && words(value) == 1 && words(from) == 1 && words(to) == 1) {
@@ -84,7 +85,7 @@ std::string seconds_with_band(double seconds, const std::optional<estimate::Band
 }
 
 std::string times_in_words(double factor) {
-  if (!std::isfinite(factor)) return "infinitely many times";  // a multiple of a time of zero
+  if (!std::isfinite(factor)) return "infinitely many times";  // the time of reference is zero
   if (factor < 1.1) return fmt::format("{:.3f} times", factor);
   return factor < 10 ? fmt::format("{:.2f} times", factor) : fmt::format("{:.0f} times", factor);
 }

@@ -25,7 +25,7 @@ std::string escaped(std::string_view text) {
         html += "&quot;";
         break;
       default:
-        // XML has no other control characters.
+        // Other control characters are not allowed in XML.
         if (static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t') html += c;
     }
   }

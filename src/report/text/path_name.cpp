@@ -14,7 +14,7 @@ struct NameOf {
   const char* words;
 };
 
-// Ends of paths that read better as a whole than by their parts.
+// Ends of paths that have a name as a whole.
 constexpr std::array kEnds{
     NameOf{"workers.worker.hosts", "workers"},
     NameOf{"workers.worker.device", "device"},
@@ -71,7 +71,7 @@ std::string owner_in_words(std::string_view part) {
   return selector == "*" ? "each " + name : fmt::format("{} {}", name, selector);
 }
 
-/// Dots inside brackets do not separate parts.
+/// Returns the parts of a path between its dots. Dots inside brackets do not separate parts.
 std::vector<std::string_view> parts_of(std::string_view path) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;

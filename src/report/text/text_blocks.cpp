@@ -17,7 +17,7 @@ std::atomic<std::size_t>& width_of_tables() {
 
 using GridRows = std::vector<std::vector<std::string>>;
 
-/// Moves second lines of the heading into a row of their own. Returns the number of rows in the heading.
+/// Moves second lines of heading cells to a second heading row. Returns the number of rows in the heading.
 std::size_t split_heading(GridRows& rows) {
   std::vector<std::string> second(rows.front().size());
   bool any = false;
@@ -33,7 +33,7 @@ std::size_t split_heading(GridRows& rows) {
   return any ? 2 : 1;
 }
 
-/// Returns the columns with text to read, and the first.
+/// Returns the indices of the first column and of all columns with a cell other than "–".
 std::vector<std::size_t> columns_of(const GridRows& rows, std::size_t heading) {
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < rows.front().size(); ++i) {
@@ -49,7 +49,7 @@ std::string prose(const GridRows& rows, const std::vector<std::size_t>& columns,
   std::size_t before = 0;
   for (std::size_t i = 0; i + 1 < columns.size(); ++i) before += widths[columns[i]] + gap;
   const bool sentences = before > table_width() * 2 / 3;
-  constexpr std::size_t kIndent = 4;  // indent of a sentence
+  constexpr std::size_t kIndent = 4;  // indent of sentences
   std::string text;
   for (const std::vector<std::string>& row : rows) {
     std::string line;

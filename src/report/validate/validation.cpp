@@ -11,7 +11,7 @@
 namespace dadsim::report {
 namespace {
 
-/// Returns the rows of a table, with its name above their names.
+/// Returns the rows of a table; the table's name is a heading above them.
 DocumentTable rows_of(const ValidatedTable& table) {
   DocumentTable rows;
   for (const ValidatedRow& row : table.rows) {
@@ -96,7 +96,7 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-/// Predicts each row by what one other row of the same network is off by.
+/// Corrects each row by the error of another row of the same network, and records the remaining errors.
 void add_own_figures(const std::vector<const ValidatedRow*>& rows, TableFigures& figures) {
   std::vector<double> errors;
   for (const ValidatedRow* given : rows) {

@@ -17,16 +17,17 @@
 #include "support/fact_table.hpp"
 #include "support/human.hpp"
 
-// Words of kinds that need more than a template. Most add values to a copy of the statement for their row.
+// Sentences of kinds that need more than a template. Most functions add values to a copy of the statement, for the
+// template of its row.
 
 namespace dadsim::report::words {
 namespace {
 
-/// Shifts factors to the runs that they are of: the first run has none.
+/// Shifts the factors by one run: the first run has none.
 std::string first(const Statement& statement) {
   Statement shifted = statement;
   for (const char* name : {"factor", "factor_low", "factor_high"}) {
-    if (!statement.has(name)) continue;  // one run alone
+    if (!statement.has(name)) continue;  // a single run has no factors
     std::vector<double> factors = statement.numbers(name);
     factors.insert(factors.begin(), std::numeric_limits<double>::quiet_NaN());
     shifted.with(name, std::move(factors));
@@ -34,7 +35,8 @@ std::string first(const Statement& statement) {
   return words_of_row(shifted);
 }
 
-/// Adds the times of runs that cannot be told apart, and whether they are or read the same.
+/// Returns the sentence on runs that cannot be distinguished: with their times, and whether these are equal or only
+/// printed equally.
 std::string with_times(const Statement& statement) {
   const std::vector<double>& seconds = statement.numbers("seconds");
   std::vector<std::string> times;
@@ -46,7 +48,8 @@ std::string with_times(const Statement& statement) {
       Statement(statement).with("exactly", all_equal(seconds)).with("same", all_equal(times)).with("times", times));
 }
 
-/// Finds the parts that explain more than the peak, and more than each worker alone.
+/// Returns the sentence on throughput, with the reasons for a utilisation above the peak and for a scaling efficiency
+/// above one.
 std::string throughput(const Statement& statement) {
   Statement added = statement;
   for (std::size_t i = 0; i < statement.parts.size(); ++i) {
@@ -65,7 +68,7 @@ std::string samples_in_messages(const Statement& statement) {
   return words_of_row(Statement(statement).with("least", least).with("most", most));
 }
 
-/// Groups layers by the statistics that sites hand over of them.
+/// Returns a sentence that groups layers by the statistic that sites send.
 std::string layer_statistics(const Statement& note) {
   constexpr std::size_t kMostNames = 3;
   const std::vector<std::string>& names = note.texts("layers");
@@ -99,7 +102,8 @@ std::string cause_check(const Statement& statement) {
   return fmt::format("Check: {}.", library == "nccl" || other.empty() ? row.text("check") : other);
 }
 
-/// Finds the region of each winner: the part with its label.
+/// Returns the sentence on won points, with the region of each winner: the statement's part whose subject is the run's
+/// label.
 std::string points_won(const Statement& statement) {
   std::vector<std::string> regions;
   for (const std::string& run : statement.subjects) {

@@ -7,15 +7,16 @@
 
 namespace dadsim::report {
 
-/// The quantity that compares runs.
+/// The quantity by which runs are compared.
 enum class Metric : std::uint8_t {
-  time_at_scale,   ///< time of the workload to the accuracy that its known steps refer to
-  time_per_step,   ///< step time of the workload, if its steps are unknown, or nothing was learned: at equal work
-  time_per_round,  ///< time of event-driven runs at the points of a sweep, if nothing was learned
-  throughput,      ///< samples or tokens per second, if steps do different amounts of work
-  per_money,       ///< tokens or samples for the same money
-  per_energy,      ///< tokens or samples for the same energy
-  time_to_target,  ///< time of the network that learned, if it is the timed one
+  time_at_scale,   ///< time of the workload to its published accuracy
+  time_per_step,   ///< step time of the workload, if its number of steps is unknown or nothing was learned; for equal
+                   ///< work
+  time_per_round,  ///< time of a round of event-driven runs at the points of a sweep, if nothing was learned
+  throughput,      ///< samples or tokens per second, if steps do different work
+  per_money,       ///< tokens or samples per money
+  per_energy,      ///< tokens or samples per energy
+  time_to_target,  ///< time to the target of the learning network, if it is the timed one
 };
 constexpr auto names_of(Metric) {
   using enum Metric;

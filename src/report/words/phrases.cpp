@@ -46,7 +46,7 @@ std::string rounded_in_words(const std::string& value) {
   try {
     number = std::stod(value, &end);
   } catch (const std::exception&) {
-    return value;  // not a number with a unit
+    return value;  // the text is not a number with a unit
   }
   if (number == 0) return value;
   const int after = std::max(0, kDigits - 1 - static_cast<int>(std::floor(std::log10(std::abs(number)))));

@@ -16,11 +16,12 @@ namespace words {
 
 /// Returns the target as in the scenario: "95 %", "97.25 %".
 std::string accuracy_in_words(double accuracy);
-/// Returns "A", "A and B" or "A, B and C".
+/// Joins texts: "A", "A and B" or "A, B and C".
 std::string listed(const std::vector<std::string>& words);
-/// Returns "uplink of the sites 10Mbps, …" for "path=value"; "as it is" without any.
+/// Returns settings "path=value" in words, "uplink of the sites 10Mbps, …"; "as it is" if there are none.
 std::string assignments_in_words(const std::vector<std::string>& assignments);
-/// Returns "9.0Mbps" for "9.02Mbps": as many digits as seeds leave.
+/// Returns a number with the decimals that two significant digits need, as many as seeds justify: "9.0Mbps" for
+/// "9.02Mbps".
 std::string rounded_in_words(const std::string& value);
 
 }  // namespace words

@@ -23,7 +23,7 @@
 #include "support/human.hpp"
 #include "support/parse_whole.hpp"
 
-// Units of places: how a value is written.
+// Units of a template's places, which format the values.
 namespace dadsim::report::words {
 namespace {
 
@@ -107,7 +107,7 @@ bool is_specification(std::string_view unit) { return unit.starts_with('.'); }
 
 }  // namespace
 
-/// Returns whether the unit shows an interval, from the values `name_low` and `name_high`.
+/// Returns whether the unit shows an interval, with the values `name_low` and `name_high` as ends.
 bool has_interval(std::string_view unit) { return unit == "band" || unit == "factor" || unit == "ratio"; }
 
 /// Returns whether a place may have this unit.
@@ -116,7 +116,7 @@ bool is_unit(std::string_view unit) {
          units_of_texts().contains(unit) || units_of_lists().contains(unit);
 }
 
-/// Returns a number by unit or by a specification of {fmt}. Throws std::logic_error for a unit of other values.
+/// Formats a number by unit or by a specification of {fmt}. Throws std::logic_error if the unit is for another type.
 std::string in_unit(std::string_view unit, double number) {
   if (unit.empty()) return fmt::format("{}", number);
   if (is_specification(unit)) return fmt::format(fmt::runtime(fmt::format("{{:{}}}", unit)), number);
@@ -142,15 +142,15 @@ std::string in_unit(std::string_view unit, const std::vector<std::string>& list)
 namespace dadsim::report {
 namespace {
 
-/// A name with the index of an element or the name of a part's value: "seconds", "seconds.0", "parts.gap".
+/// A name, with the index of an element or the name of a part's value: "seconds", "seconds.0", "parts.gap".
 struct FieldPath {
   std::string name, sub;
 };
 
-/// A value, changed by a number or another value: "share*100", "measured/expected".
+/// A value, combined with a number or another value: "share*100", "measured/expected".
 struct TemplateOperand {
   FieldPath path;
-  char change = 0;  ///< * / - or nothing
+  char change = 0;  ///< * / - or none
   std::string by;   ///< number, or name of a value
 };
 
@@ -175,8 +175,8 @@ using Node = std::variant<std::string, TemplatePlace, Phrase, Clause>;
 
 struct Clause {
   enum class Kind { first, all, each } kind = Kind::first;
-  FieldPath list;         ///< values that `each` repeats its alternatives for
-  std::string separator;  ///< between alternatives, or repetitions, that are not empty
+  FieldPath list;         ///< the list that `each` iterates over
+  std::string separator;  ///< text between alternatives, or repetitions, that are not empty
   struct ClauseAlternative {
     std::optional<Test> test;
     std::vector<Node> nodes;
@@ -223,7 +223,7 @@ class Parser {
     return there;
   }
 
-  /// Reads until one of `ends`, which stays. Outside brackets `|` is a character as any other.
+  /// Parses until one of `ends`, which is not consumed. Outside brackets, `|` is an ordinary character.
   std::vector<Node> nodes_until(std::string_view ends) {
     std::vector<Node> nodes;
     std::string plain;
@@ -277,7 +277,8 @@ class Parser {
     return clause;
   }
 
-  /// A test has no blank and no bracket, and ends with a question mark.
+  /// Parses a condition, if there is one here: a text without blanks, brackets, braces and `|`, followed by a question
+  /// mark.
   std::optional<Test> test_here() {
     const std::size_t end = text_.find_first_of("?[]{}| ");
     if (end == text_.npos || text_[end] != '?') return std::nullopt;
@@ -303,7 +304,7 @@ bool is_there(const Found& value) {
   return !std::holds_alternative<std::monostate>(value);
 }
 
-/// A statement, and the element of its lists within `each`.
+/// Writes a statement; within `each`, refers to the current element.
 class Writer {
  public:
   explicit Writer(const Statement& statement) : statement_(statement) {}
@@ -339,7 +340,7 @@ class Writer {
     return std::visit([](const auto& value) -> Found { return value; }, at->second);
   }
 
-  /// Returns parts in words, or a value of the part that `each` is at.
+  /// Returns parts in words, or a value of the current part of `each`.
   Found part(const std::string& sub) const {
     const std::optional<std::size_t> index = sub.empty() ? item_ : parse_whole<std::size_t>(sub);
     if (index) return *index < statement_.parts.size() ? Found(in_words(statement_.parts[*index])) : Found();
@@ -347,7 +348,7 @@ class Writer {
     return Writer(statement_.part(item_.value_or(0))).found({sub, ""});
   }
 
-  /// Returns a number, or how many a list has.
+  /// Returns a number, or the number of elements of a list.
   std::optional<double> number(const FieldPath& path) const {
     if (path.name == "parts" && path.sub.empty() && !statement_.has("parts"))
       return static_cast<double>(statement_.parts.size());
@@ -362,7 +363,7 @@ class Writer {
         found(path));
   }
 
-  /// Returns the number of "2", "name" or "0.9*name".
+  /// Returns the number that "2", "name" or "0.9*name" stands for.
   std::optional<double> right_number(const std::string& right) const {
     if (const auto literal = parse_whole<double>(right)) return literal;
     const std::size_t times = right.find('*');

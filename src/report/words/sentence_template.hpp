@@ -9,19 +9,19 @@
 
 namespace dadsim::report {
 
-/// A sentence with places for the values of a statement, in the syntax of src/report/words/README.md.
+/// A sentence with places for the values of a statement. Syntax: src/report/words/README.md.
 class SentenceTemplate {
  public:
-  struct Text;  ///< its parts
+  struct Text;  ///< the parsed parts
 
-  /// Parses `text`. Throws std::invalid_argument for an open bracket, or for a name or a unit that cannot be one.
+  /// Parses `text`. Throws std::invalid_argument for an unclosed bracket, or an invalid name or unit.
   explicit SentenceTemplate(std::string_view text);
 
   /// Returns the sentence. Throws std::logic_error if a value outside clauses is missing or has another type.
   std::string words(const Statement& statement) const;
-  /// Returns the names of the values that it reads, without those that its phrases read.
+  /// Returns the names of the values that the template reads, without those of its phrases.
   std::vector<std::string> names() const;
-  /// Returns the names of its phrases.
+  /// Returns the names of the phrases that the template uses.
   std::vector<std::string> phrases() const;
   const Text& text() const { return *text_; }
 

@@ -24,7 +24,7 @@ StoredJson stored(const Statement& statement) {
   return json;
 }
 
-/// Reads null as "not a number".
+/// Reads null as NaN.
 double number_of(const StoredJson& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
 }
@@ -39,7 +39,8 @@ Statement::Value value_of(const StoredJson& json) {
   return numbers;
 }
 
-/// Reads a statement. The depth of parts is limited, as no sentence is so deep and deep parts would overflow the stack.
+/// Reads a statement. Limits the depth of parts, because deep parts would overflow the stack, and no sentence needs
+/// them.
 Statement read(const StoredJson& json, int depth = 0) {
   constexpr int kDeepest = 4;
   if (depth > kDeepest) throw std::runtime_error("a statement has too many parts");

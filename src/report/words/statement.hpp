@@ -11,14 +11,14 @@ namespace dadsim::report {
 
 using dadsim::Statement;
 
-/// Returns the sentence of a statement. Throws std::logic_error for an unknown kind.
+/// Returns the statement as a sentence. Throws std::logic_error for an unknown kind.
 std::string in_words(const Statement& statement);
 /// Returns the sentences of several statements.
 std::vector<std::string> in_words(const std::vector<Statement>& statements);
 /// Returns the sentences as one text.
 std::string as_paragraph(const std::vector<Statement>& statements);
 
-/// A kind of statement and its condition: the rows of docs/statements.md.
+/// A kind of statement and its condition: a row of docs/statements.md.
 struct StatementKind {
   std::string name;
   std::string when;  ///< condition under which the statement appears
@@ -28,17 +28,16 @@ std::vector<StatementKind> statement_kinds();
 
 /// Returns a statement as data and in words.
 Json in_json(const Statement& statement);
-/// Returns null for no statement.
+/// Returns the statement as data; null if there is none.
 Json in_json(const std::optional<Statement>& statement);
 Json in_json(const std::vector<Statement>& statements);
 
-/// Returns a statement in the form of files: one line of JSON, {"kind": …, "subjects": […], "values": {…}, "parts":
-/// […]}.
+/// Returns a statement as stored in files: one line of JSON, {"kind": …, "subjects": […], "values": {…}, "parts": […]}.
 std::string to_text(const Statement& statement);
-/// Reads a statement. Throws std::runtime_error if the text is not a statement with words here.
+/// Parses a statement. Throws std::runtime_error if the text is not a statement of a known kind.
 Statement statement_of(const std::string& text);
 
-/// The head of every report: the program that made it, its scenario, and its assumptions.
+/// The head of every report: the version of the program, the scenario, and assumptions.
 struct ReportHead {
   // Empty texts are left out of the JSON.
   std::string version = {}, build = {}, simgrid = {}, network_model = {}, scenario_name = {};

@@ -1,4 +1,4 @@
-// Facts common to every result: sentences, the scenario itself, and links to the meaning of words.
+// Parts common to every page: sentences about the result, the scenario, and links to the glossary.
 
 /** What learned and what is timed, in one line. */
 function settingText(result, timesAlone) {

@@ -1,4 +1,4 @@
-// Charts by Chart.js for this page: axes in human units, bars with their values at the end, lines with markers.
+// Charts by Chart.js: axes in human units, bars with their values at the end, lines with markers.
 
 Chart.defaults.animation = false;
 Chart.defaults.responsive = true;
@@ -10,7 +10,7 @@ Chart.defaults.font.size = 12;
 /** Where the largest value is this many times the smallest, an axis begins logarithmic. */
 const kSpreadForLog = 20;
 
-// A kind of axis: units with their factors, smallest first, and the full text of a value.
+// An axis format: units with their factors, smallest first, and the full text of a value.
 const kThousands = (units) => units.map((name, i) => ({ name, factor: 1000 ** i }));
 const kKinds = {
   seconds: {
@@ -194,7 +194,7 @@ const bands = {
     context.clip();
     const place = (x, y) => [
       scales.x.getPixelForValue(x),
-      // A value that is not positive is below a logarithmic axis.
+      // On a logarithmic axis, values that are not positive are drawn at its lower end.
       scales.y.type === "logarithmic" && y <= 0 ? area.bottom : scales.y.getPixelForValue(y),
     ];
     (options.areas ?? []).forEach((points, dataset) => {
@@ -366,7 +366,7 @@ function lines(figure, initial) {
     drawing.style.height = `${Math.min(420, Math.max(280, drawing.clientWidth * 0.5))}px`;
     const shown = settings.lines.map((line) => ({
       ...line,
-      // A logarithmic axis has no place for values that are not positive.
+      // Logarithmic axes cannot show values that are not positive.
       points: line.points.filter((p) => isNumber(p.x) && isNumber(p.y) && !(x.log && p.x <= 0) && !(y.log && p.y <= 0)),
     }));
     const values = (name) => shown.flatMap((line) => line.points.map((point) => point[name]));
@@ -378,7 +378,7 @@ function lines(figure, initial) {
       data: {
         datasets: shown.map((line, place) => {
           const every = line.scattered ? 1 : Math.max(1, Math.ceil(line.points.length / kMarkersPerLine));
-          const first = every > 1 ? place % every : 0; // lines on top of each other show their markers in turn
+          const first = every > 1 ? place % every : 0; // overlapping lines show their markers at alternating points
           const colour = line.pale ? faded(colourOf(line.mark)) : colourOf(line.mark);
           const radius = line.bare ? 0 : 4;
           return {
@@ -390,7 +390,7 @@ function lines(figure, initial) {
             borderWidth: line.bare ? 1 : 2,
             showLine: !line.scattered,
             stepped: line.stepped ?? false,
-            clip: 8, // markers on the border are whole
+            clip: 8, // draws markers on the border whole
             pointStyle: line.mark.marker,
             pointRadius: line.points.map((_, i) => (i % every === first || line.points.length === 1 ? radius : 0)),
             pointBorderWidth: 2,

@@ -1,4 +1,5 @@
-// Charts that the result has as data (src/report/document/chart.hpp): bars, lines and marks, each with its table.
+// Draws the charts that the result has as data (src/report/document/chart.hpp): bars, lines and marks, each with its
+// table.
 
 const chartsOfPage = () => JSON.parse(document.getElementById("charts")?.textContent ?? "{}");
 
@@ -120,7 +121,7 @@ function addBarsOf(section, chart, above) {
   const figure = chartFigure(`${chart.title}. ${described.join("; ")}.`, controls, makeTable);
   const parts = series.map((one, i) => ({ label: one.label, part: kParts[one.part] ?? partInTurn(i), values: values[i] }));
   section.append(...above, ...(parts.length > 1 ? [key(parts)] : []), figure.figure);
-  // A logarithmic axis has no place for zero, hence no text.
+  // A logarithmic axis cannot show values that are not positive, so their bars have no labels.
   const ends = (log) =>
     stacked
       ? parts.map((_, i) =>

@@ -1,4 +1,4 @@
-// The parts of the page. Text of the result only ever becomes text: nothing here reads HTML.
+// Creates the elements of the page. Text of the result is only inserted as text, never as HTML.
 
 /** An element with attributes (functions become listeners, false and null are left out) and children, text or nodes. */
 function element(tag, attributes = {}, ...children) {
@@ -20,7 +20,7 @@ const newId = (what) => `${what}-${++idsGiven}`;
 
 /** Few words stay on one line, and many do not become a narrow column. */
 function classOfWords(cell) {
-  const kShort = 24; // characters
+  const kShort = 24; // largest number of characters in a short cell
   const text = typeof cell === "string" ? cell : (cell?.textContent ?? "");
   return text.length > kShort ? "long" : "short";
 }

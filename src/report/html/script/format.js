@@ -1,5 +1,4 @@
-// Numbers for people, with the same texts as src/support/human.cpp. A value that is not a number (null in JSON) reads
-// "–".
+// Formats numbers for people, with the same texts as src/support/human.cpp. Missing numbers (null in JSON) read "–".
 
 const kNone = "–";
 

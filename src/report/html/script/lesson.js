@@ -1,4 +1,5 @@
-// A lesson: a place for each prediction, a button that hides answers again, frames as high as their contents.
+// Script of a lesson: input fields for predictions, a button that hides answers again, and frames as high as their
+// contents.
 
 const main = document.getElementById("main");
 const answers = [...main.querySelectorAll("details:not(.run)")];
@@ -68,7 +69,7 @@ for (const frame of frames) {
     showTheme();
   };
   frame.addEventListener("load", shown);
-  // A frame may have loaded before this script.
+  // The frame may have loaded before this script ran.
   const inside = frame.contentDocument;
   if (inside?.URL === "about:srcdoc" && inside.readyState === "complete") shown();
 }

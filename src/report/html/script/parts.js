@@ -1,4 +1,4 @@
-// Tables and sentences that the result has in words.
+// Draws the tables and sentences that the result contains in words.
 
 const partsOfPage = () => JSON.parse(document.getElementById("document").textContent);
 

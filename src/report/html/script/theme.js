@@ -1,5 +1,5 @@
-// Light, dark and paper; colours, dashes and markers that distinguish runs even without colour. The palette is that of
-// Okabe and Ito, "Color Universal Design" (2008), without its yellow, which is too faint on white.
+// Light, dark and print themes; colours, dashes and markers that distinguish runs even without colour. The palette is
+// that of Okabe and Ito, "Color Universal Design" (2008), without its yellow, which is too faint on white.
 
 const kPalette = {
   light: {

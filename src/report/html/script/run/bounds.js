@@ -4,7 +4,7 @@
 function boundKinds(run) {
   const kinds = new Map();
   for (const bound of run.bounds) {
-    // longest first
+    // run.bounds begins with the longest, so `top` is the longest of its kind
     const known = kinds.get(bound.kind);
     if (known) {
       known.share += bound.share ?? 0;

@@ -53,7 +53,7 @@ function spread(runs) {
 }
 
 function addCurves(page, section) {
-  if (page.result.timing_only) return; // the result has only times
+  if (page.result.timing_only) return; // a result without learning has only times
   const state = { across: "seconds", upwards: "accuracy", logX: spread(page.runs) >= kSpreadForLog, logY: false, near: false };
   const shown = new Set(page.runs.filter((run) => run.curve.length > 0));
   const ofSites = page.runs.some((run) => run.curve.some((point) => point.sites));
@@ -76,7 +76,7 @@ function addCurves(page, section) {
         })),
       x: { kind: x.kind, title: x.text, log: state.logX },
       y: {
-        // Decisions are made near the target, so the axis begins at three times the allowed error.
+        // Users decide near the target, so the axis begins where the error is kErrorsShown times that of the target.
         from: state.near && y.target && kFromLeast.has(state.upwards) ? 1 - kErrorsShown * (1 - page.target) : null,
         kind: y.kind,
         title: y.text,
@@ -100,7 +100,7 @@ function addCurves(page, section) {
   const options = (names) => Object.entries(names).map(([value, { text }]) => ({ value, text }));
   const controls = ({ set, change }) => {
     const logUpwards = checkbox("upwards", false, set("logY"));
-    // Errors differ by factors near the target.
+    // Errors near the target differ by factors, so the axis of errors is logarithmic at first.
     const byFactors = (name) => (logUpwards.querySelector("input").checked = state.logY = name === "error");
     return [
       choice("Across", options(kAcross), state.across, set("across")),

@@ -72,7 +72,7 @@ function leakOfAdversaries(page, runs) {
       isNumber(one.epsilon) ? withDigits(one.epsilon) : "none",
     ]),
   );
-  // Values that all rows share stand once, above the table.
+  // Values common to all rows are written once, above the table.
   const text = (cell) => (typeof cell === "string" ? cell : cell.textContent);
   const shared = columns.map((_, at) => rows.length > 1 && rows.every((row) => text(row[at]) === text(rows[0][at])));
   const facts = columns
@@ -138,7 +138,7 @@ function addLeak(page, section) {
   const adversaries = element("details", {}, element("summary", {}, "Who can read what, run by run"), leakOfAdversaries(page, runs));
   section.append(leakFront(page, runs), adversaries);
   if (page.pictures?.length > 0) section.append(leakPictures(page));
-  // A reason that several have stands once.
+  // A reason common to several rows is written once.
   const by = new Map();
   for (const run of runs)
     for (const one of run.leak.filter(({ not_measured: why }) => why))

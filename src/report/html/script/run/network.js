@@ -1,4 +1,4 @@
-// The picture of the platform, its links, the algorithms of collectives, and the use of links.
+// Draws the platform, its links and their use, and the algorithms of collectives.
 
 /** In bits, as lines are sold and drawn; from 1 Tbit/s on in bytes, as what joins GPUs is. */
 const lineRate = (bytes) => (8 * bytes < 1e12 ? humanBitRate(8 * bytes) : `${humanBytes(bytes)}/s`);

@@ -1,4 +1,4 @@
-// Event-driven runs: workers that took part, dates, and the staleness of their contributions.
+// Event-driven runs: participation of workers over time, and the staleness of their contributions.
 
 /** Workers on the time line, and parts of rounds on it; the table below has the sums of all workers. */
 const kWorkersDrawn = 40;
@@ -55,7 +55,7 @@ function drawTimeline(figure, initial) {
           .filter((bar) => bar.what === what)
           .map((bar) => ({ x: [bar.begin, bar.end], y: names[bar.worker], bar })),
         backgroundColor: filling(context, part),
-        borderColor: palette().paper, // separates consecutive rounds
+        borderColor: palette().paper, // a border in the colour of the page separates consecutive rounds
         borderWidth: 1,
         borderSkipped: false,
         grouped: false,
@@ -205,7 +205,7 @@ function addParticipation(page, section) {
   const rows = runs.map((run) => {
     const { contributions, busy_seconds: busy, idle_seconds: idle, outages, per_worker: workers } = run.event_run;
     const all = busy + idle + run.down_seconds;
-    // Workers that are down have often not been asked, if only some take part.
+    // If only some workers take part, those that are down have often not been asked.
     const some = run.taking_part < workers.host.length;
     const theirs = some ? (all * run.taking_part) / workers.host.length : all;
     const waiting = some ? theirs - busy : idle;

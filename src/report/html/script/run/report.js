@@ -11,13 +11,14 @@ startPage(
       retiming: more("retiming"),
       timelines: more("timelines"),
       pictures: more("pictures"),
-      follow: [], // functions that draw anew when a slider moves
+      follow: [], // functions that redraw when a slider moves
       runs: result.runs,
       marks: marks(result.runs.map(shares)),
       target: result.scenario.target_accuracy,
-      // The repeated unit: if nothing is learned, only event-driven runs have rounds.
+      // Name of the repeated unit: "round" if nothing is learned and all communicating runs are event-driven, otherwise
+      // "step".
       turn: result.timing_only && result.runs.every((run) => run.event_run || !shares(run)) ? "round" : "step",
-      // Seeds go up to 2^64, beyond the whole numbers of JavaScript, so the digits are kept as written.
+      // Seeds go up to 2^64, beyond JavaScript's exact integers, so their digits are read from the text.
       seed: /"seed":\s*(\d+)/.exec(text)?.[1] ?? String(result.scenario.seed),
     };
     page.nameOf = (label) => {

@@ -1,5 +1,5 @@
-// Sliders that change the cluster by factors, and the resulting times, ranking and bounds of a step. Times come from a
-// spline through timings of such clusters (src/report/run/retiming.hpp), evaluated here by the same formula.
+// Sliders that change the cluster by factors, and the resulting times, ranking and bounds of a step. A spline through
+// timings of such clusters (src/report/run/retiming.hpp) gives the times, by the same formula as the program.
 
 const stretched = (metric, x) => metric.map((row) => row.reduce((sum, m, k) => sum + m * x[k], 0));
 
@@ -28,7 +28,7 @@ function sharesAt(retiming, run, at) {
   return sums.map((sum) => sum / (100 * all));
 }
 
-const kKnobStep = 0.25; // about the step of a base-2 logarithm
+const kKnobStep = 0.25; // step of a slider: base-2 logarithm of the factor
 
 /** "× 2", "÷ 2.8" */
 const knobText = (log) => `${log < 0 ? "÷" : "×"} ${withDigits(2 ** Math.abs(log), 2)}`;

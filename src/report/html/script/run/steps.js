@@ -1,4 +1,4 @@
-// The time and bytes of a step, run by run.
+// The time and bytes of a step of each run.
 
 /** What a step's time is divided into by schedule; compressing is computing, too, and waiting for others is exposed. */
 const kOverlap = [

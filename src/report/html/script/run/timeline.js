@@ -1,4 +1,4 @@
-// An animated step: computations, waits, and messages of each node, with a moving date.
+// An animated step: computations, waits, and messages of each node, with a moving time marker.
 
 const kLanes = [
   { name: "computing", says: "computes", part: kParts.compute, from: 0, to: 0.5 },
@@ -45,7 +45,7 @@ function addPlayedStep(page, section) {
   if (plays.length === 0) return;
   let { play } = (plays.find(({ run }) => run === ranked(page.runs)[0]) ?? plays[0]);
   let dates = datesOf(play);
-  let date = 0; // in units of the animation
+  let date = 0; // in time units of the animation
   let seconds = kPlaySeconds[1];
   let running = null; // function that cancels the next frame
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -53,7 +53,7 @@ function addPlayedStep(page, section) {
   const canvas = element("canvas", { role: "img" });
   const drawing = element("div", { class: "drawing" }, canvas);
   const said = element("p", { class: "readout" });
-  // Readers who do not see the animation are told the state of all nodes where it pauses.
+  // Screen readers get the state of all nodes whenever the animation pauses.
   const told = element("p", { class: "unseen", "aria-live": "polite" });
   const button = element("button", { type: "button", click: () => (running ? stop() : start()) }, "Play");
   const position = element("input", {
@@ -77,7 +77,7 @@ function addPlayedStep(page, section) {
     },
   });
   const text = element("output", { for: position.id });
-  let ground = null; // the part that does not move
+  let ground = null; // the static part of the drawing
 
   const geometry = () => {
     const width = drawing.clientWidth;
@@ -87,7 +87,7 @@ function addPlayedStep(page, section) {
 
   function drawGround() {
     const { width, left, across, rowHeight, names } = geometry();
-    if (!(across > 0)) return; // no layout yet
+    if (!(across > 0)) return; // the element has no layout yet
     const height = play.nodes.length * rowHeight + 24;
     const scale = window.devicePixelRatio || 1;
     drawing.style.height = `${height}px`;
@@ -139,7 +139,7 @@ function addPlayedStep(page, section) {
     pen.scale(scale, scale);
     const x = left + (date / play.units) * across;
     const { ink, paper } = palette();
-    // The future is drawn pale.
+    // Draws activity after the time marker pale.
     pen.globalAlpha = 0.72;
     pen.fillStyle = paper;
     play.nodes.forEach((_, row) => {
@@ -197,7 +197,7 @@ function addPlayedStep(page, section) {
       if (date >= play.units) return stop();
       next(frame);
     };
-    // A reader who prefers little motion sees a hundred stills.
+    // Readers who prefer reduced motion get a hundred still pictures.
     const still_frame = () => {
       show(date + play.units / 100);
       if (date >= play.units) return stop();
@@ -274,5 +274,5 @@ function addPlayedStep(page, section) {
   describe();
   drawn(drawGround);
   new ResizeObserver(() => drawGround()).observe(drawing);
-  show(play.units); // the whole step, for print and before the first start
+  show(play.units); // shows the whole step, for print and before the first start
 }

@@ -1,4 +1,5 @@
-// Time against money, energy or bytes: points that no other beats in both are the Pareto front, the others are pale.
+// Time against money, energy or bytes. Points that no other point beats in both form the Pareto front; all others are
+// pale.
 
 /** Of points {x, y}, those with no other that is at most as far in both and less in one; by x. */
 function paretoFront(points) {
@@ -56,7 +57,7 @@ function addFront(sweep, section) {
         }))
         .filter((line) => line.points.length > 0);
     return {
-      // Earlier lines are drawn over later ones.
+      // Draws earlier lines over later ones.
       lines: [
         ...scatter(false),
         {

@@ -1,4 +1,4 @@
-// The first run at each point: a map over two axes of a grid, or the points themselves without a grid.
+// The winning run at each point: a map over two axes of a grid, or the points themselves if they form no grid.
 
 const kSvg = "http://www.w3.org/2000/svg";
 function svgElement(tag, attributes = {}, ...children) {
@@ -11,11 +11,12 @@ function svgElement(tag, attributes = {}, ...children) {
 }
 
 const kCellHeight = 36;
-const kLeastCell = 11; // pixels across; with narrower cells the map is wider than the page and scrolls
+const kLeastCell = 11; // minimum width of a cell in pixels; if cells get narrower, the map is wider than the page and
+                       // scrolls
 const kCellForLetter = 13;
 const kCellForTime = 58;
 const kCellForLead = 74;
-const kTextWidth = 6.6; // pixels of a letter, approximately
+const kTextWidth = 6.6; // approximate width of a letter, pixels
 
 /** Black or white, whichever is read better on a colour. */
 function inkOn(colour) {
@@ -24,7 +25,7 @@ function inkOn(colour) {
     return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
   });
   const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  return luminance > 0.179 ? "#000000" : "#ffffff"; // luminance with the same contrast to both (WCAG 2.2, 1.4.3)
+  return luminance > 0.179 ? "#000000" : "#ffffff"; // luminance of equal contrast to black and white (WCAG 2.2, 1.4.3)
 }
 
 /** Lines or dots of a part, to be laid over its colour; faint, for there is text on it. */
@@ -124,14 +125,14 @@ function addMap(sweep, section) {
   const readout = element("p", { class: "readout", "aria-live": "polite" });
   const legendBox = element("div");
   const controls = element("div", { class: "controls" });
-  let cells = []; // rows from the top, cells from the left
+  let cells = []; // by row from the top, then by column from the left
   let figure = null;
 
   const columns = () => sweep.axes[state.x].texts.map((_, i) => i);
   const rows = () => {
     if (one) return [null];
     const indices = sweep.axes[state.y].texts.map((_, i) => i);
-    return sweep.axes[state.y].numeric ? indices.reverse() : indices; // greater values are further up
+    return sweep.axes[state.y].numeric ? indices.reverse() : indices; // larger values at the top
   };
   const placeOf = (column, row) => {
     const place = [...state.place];
@@ -234,7 +235,7 @@ function addMap(sweep, section) {
             "data-run": run === null ? "" : sweep.runs[run].label,
             "data-point": point?.id ?? "",
             "data-shade": run === null ? "" : String(shadeOf(lead).share),
-            // The visible text comes first, so that speech input can name the element.
+            // The visible text comes first in the name, so that speech input finds the element.
             "aria-label": `${shown.join(" ")}${shown.length > 0 ? ", " : ""}${placeText(
               sweep,
               place,
@@ -307,7 +308,7 @@ function addMap(sweep, section) {
     figure?.refreshTable();
   };
   const setAxis = (name, other) => (axis) => {
-    if (state[other] === axis) state[other] = state[name]; // the two axes change places
+    if (state[other] === axis) state[other] = state[name]; // swaps the two axes
     state[name] = axis;
     showControls(name);
     change();

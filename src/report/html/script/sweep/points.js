@@ -1,4 +1,4 @@
-// A sweep as the sections use it: axes with their values in words, points by their place, figures over the seeds.
+// Data of a sweep for the page's sections: axes with values in words, points by position, figures over the seeds.
 
 /** The kinds in which figures of these units are written; of no unit it is a count. */
 const kFigureKinds = { s: "seconds", B: "bytes", J: "energy", share: "share", currency: "money" };
@@ -59,7 +59,7 @@ function sweepOf(result) {
   const nobodyShares = !result.runs.some((run) => run.communicates);
   const about = figuresOf(result);
   const decides = about.find((one) => one.decides)?.name;
-  // The time that decides a point is the time of the answer, with its whole uncertainty.
+  // The time that decides a point comes from the answer, with its whole uncertainty.
   const ranked = (point, run) => point.ranked.find((one) => one[0] === run && one.length > 1);
   const figure = (point, run, name) => {
     const place = name === decides && !result.sweep.rate_unit ? ranked(point, run) : null;

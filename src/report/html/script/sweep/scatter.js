@@ -1,4 +1,4 @@
-// Points of a sweep that are no grid.
+// Points of a sweep that do not form a grid.
 
 /** Where the quickest are not told apart a point has no colour. */
 const kTieMark = { kind: "alone", index: 1, dash: [], marker: "dash" };
