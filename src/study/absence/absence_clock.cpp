@@ -86,8 +86,8 @@ void add_to(std::vector<double>& sum, const std::vector<double>& more, double sh
 
 using Outage = step::EventLog::Outage;
 
-/// Merges the outages of a site's devices where they overlap. An outage during a step that was taken nevertheless
-/// begins at the end of the step.
+/// Merges overlapping outages of a site's devices. If an outage began during a completed step, its beginning is moved
+/// to the end of that step.
 std::vector<Outage> of_sites(std::vector<Outage> outages,
                              const std::vector<std::vector<std::pair<double, double>>>& outlasted) {
   for (Outage& one : outages) {
@@ -230,15 +230,17 @@ report::EventDrivenResult AbsenceLog::result(double end, const world::OutageCale
 
 namespace {
 
-/// Seconds without a step after which a run ends: the limit of event-driven runs (docs/failures.md).
-constexpr double kMostWithoutStep = 90 * 86400.0;  // seconds
-/// Tries of one step before it is given up: if outages come more often than a step takes, no try succeeds. Each try is
-/// simulated. A step that succeeds one time in 300 is still taken, except in one run in 28.
+/// Longest time without a step, seconds. The run then ends, as an event-driven run does (docs/failures.md).
+constexpr double kMostWithoutStep = 90 * 86400.0;
+/// Largest number of tries of one step. No try succeeds if outages come more often than a step takes, and each try is
+/// simulated. With this limit, a step that succeeds one time in 300 fails in one run of 28.
 constexpr std::int64_t kMostTries = 1'000;
-/// Most outages while one step is waited for: if hosts and links fail more often, the step never ends.
+/// Largest number of outages and repairs during the wait for one step. If hosts and links fail more often, the step
+/// never ends.
 constexpr std::int64_t kMostChanges = 1'000'000;
 
-/// Maps the scenario's settings to deadlines: waiting for all sites, patience, and going on at once.
+/// Translates the scenario's absence settings (wait for all sites, wait for some time, go on at once) to the rules of
+/// the clock.
 world::ParticipationClock::Rules rules_of(const AbsenceClock::AbsenceSetting& setting) {
   const spec::AbsenceSpec& absence = setting.absence;
   const bool retries = absence.does == spec::AbsenceSpec::Does::retry;
@@ -292,7 +294,7 @@ void AbsenceClock::catch_up() {
   while (calendar_.next_change() <= now_) calendar_.take_next_change();
 }
 
-/// A host that has been down since the last call has lost its memory.
+/// Marks the sites whose hosts went down since the last call: their memory is lost.
 void AbsenceClock::notice_losses() {
   std::vector<std::int64_t> down(setting_.sites, 0);
   for (std::size_t node = 0; node < nodes(); ++node) {
@@ -314,7 +316,7 @@ void AbsenceClock::wait_until(double date) {
   catch_up();
 }
 
-/// Returns true if a node that every step needs will not come any more.
+/// Returns true if a node that every step needs is down forever.
 bool AbsenceClock::is_in_vain() const {
   for (std::size_t node = 0; node < nodes(); ++node) {
     if (!calendar_.is_gone(node)) continue;
@@ -346,7 +348,7 @@ void AbsenceClock::wait_for_change(const std::string& what) {
                                     : std::string("stays away for 90 days")));
 }
 
-/// Returns the date at which one of these sites, or the aggregator, is lost before `end`; none if none is.
+/// Returns the date before `end` at which the first of these sites, or the aggregator, is lost; none if all stay.
 std::optional<double> AbsenceClock::broken_off(double end, const Sites& sites) {
   while (calendar_.next_change() < end) {
     const double date = calendar_.next_change();
@@ -377,8 +379,8 @@ bool AbsenceClock::passes(const step::StepTiming& timing, const Sites& sites, bo
 
 // ---- before a step ----
 
-/// Sends the model to sites that have missed a step. Returns false if an outage interrupts it, or no site present has
-/// the model.
+/// Sends the model to those of the sites that lack it, because they missed a step or lost their memory. Returns false
+/// if an outage interrupts the transfer, or if no site present has the model.
 bool AbsenceClock::bring_up_to_date(const Sites& sites) {
   if (!setting_.common_model) return true;
   const auto holds = [&](const std::vector<bool>& model, std::int32_t site) {
@@ -438,7 +440,8 @@ bool AbsenceClock::restore() {
   return true;
 }
 
-/// Returns the expected timing of the step, as far as it is known, without the nodes of other sites.
+/// Returns the expected timing of the step: from the setting, or that of the last step of the same sites, or that of
+/// the last step without nodes of absent sites; none before the first step.
 std::optional<step::StepTiming> AbsenceClock::foreseen(std::int64_t number, const Sites& sites) const {
   std::optional<step::StepTiming> like;
   if (setting_.foresee) like = setting_.foresee(number, sites, now_);
@@ -455,7 +458,8 @@ std::optional<step::StepTiming> AbsenceClock::foreseen(std::int64_t number, cons
   return like;
 }
 
-/// Returns true if no outage is expected during the step.
+/// Plays the outages until the expected end of the step. Returns true if none breaks the step off; otherwise ends the
+/// step there, without a result.
 bool AbsenceClock::goes_through(std::int64_t number, const Sites& sites) {
   const std::optional<step::StepTiming> like = foreseen(number, sites);
   if (!like) return true;

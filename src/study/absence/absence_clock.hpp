@@ -25,7 +25,7 @@ namespace dadsim::study {
 /// Finds the sites that failed links cut off. Routes are fixed: traffic does not go around a failed link.
 class Connectivity {
  public:
-  /// No site is ever cut off.
+  /// Creates the connectivity of sites that are never cut off.
   explicit Connectivity(std::size_t sites) : cut_(sites) {}
   /// `hosts`: per site, the hosts of its devices, which exchange with one another and each with its counterpart at
   /// other sites. `server`: host of the aggregator; empty if sites exchange among themselves. `links`: links that can
@@ -33,32 +33,33 @@ class Connectivity {
   Connectivity(const std::vector<sim::RouteLink>& routes, const std::vector<std::vector<std::string>>& hosts,
                const std::string& server, const std::vector<std::string>& links);
 
-  /// Returns, with an aggregator, whether each site reaches it. Among peers: whether the site is in the largest group
-  /// of `candidates` that all reach each other, by a greedy search.
+  /// Returns, per site, whether it is one of `candidates`, its devices reach each other, and it reaches the aggregator.
+  /// Without an aggregator, the site must instead belong to a group of such sites that all reach each other; a greedy
+  /// search looks for the largest group.
   std::vector<bool> reached(const world::OutageCalendar& calendar, const std::vector<bool>& candidates) const;
 
  private:
   using Links = std::vector<std::size_t>;
   static bool is_up(const world::OutageCalendar& calendar, const Links& links);
-  std::vector<Links> cut_;                 ///< per site, links inside it and to the aggregator, both ways
-  std::vector<std::vector<Links>> pairs_;  ///< per site and later site, both ways; empty with an aggregator
+  std::vector<Links> cut_;                 ///< per site: links inside and to the aggregator, in both directions
+  std::vector<std::vector<Links>> pairs_;  ///< per pair of sites: links in both directions; empty with an aggregator
 };
 
-/// Counts the events of a run whose steps may lack sites, as event-driven runs are counted. *Ensures*: the seconds of
-/// all steps, with those before each, add up to the run; every byte sent has arrived or is lost.
+/// Counts events and time of a run whose steps may lack sites, in the form of event-driven results. *Ensures*: the
+/// times of all steps, including waits before them, add up to the run; every byte sent has arrived or is lost.
 class AbsenceLog {
  public:
   /// `site_of`: per node, its site; the aggregator's is `sites`.
   AbsenceLog(std::size_t sites, std::vector<std::size_t> site_of);
 
-  /// Participation that the methods below do not count: sites asked, messages sent again, facts.
+  /// Participation counts that the methods below do not fill in: sites asked, messages sent again, facts.
   step::Participation participation;
   /// Steps begun per site, with or without a result.
   std::vector<std::int64_t> begun;
 
   /// Adds idle seconds before the next step.
   void wait(double seconds) { before_.seconds += seconds; }
-  /// Adds `share` of `timing` before the next step. Bytes that do not arrive are lost.
+  /// Adds `share` of `timing` before the next step. `arrives` false: the bytes sent are lost.
   void add(const step::StepTiming& timing, double share, bool arrives);
   /// Marks a share of added computing as wasted.
   void waste(const step::StepTiming& timing, double share);
@@ -70,7 +71,7 @@ class AbsenceLog {
   /// Adds a checkpoint, written by all nodes after a step.
   void write_checkpoint(double seconds, step::StepTiming& step);
 
-  /// Records a step of these sites during which a node goes down: the outage takes effect after the step.
+  /// Records a step of these sites during which a node goes down; the outage is counted from the end of the step.
   void outlast(const std::vector<std::int32_t>& of, double begin, double end);
 
   /// Returns the counts of a run that ends at `end`. `hosts`: per site, then the aggregator. Busy times of a site are
@@ -94,21 +95,20 @@ class NobodyComes : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Walks through a run that takes steps while hosts and links go down and come up. Before a step it names the sites
-/// that take part; after the step it is told the duration and advances by it. It neither learns nor simulates.
+/// Plays the outages and repairs of hosts and links during a run. The caller asks before each step which sites take
+/// part, and reports the step's duration afterwards. This class neither learns nor simulates.
 ///
-/// A step fails if one of its sites goes down or is cut off while it runs. Bytes that the step has sent until then,
-/// taken as even over its time, are lost. The expected timing decides whether an outage falls into a step. If the
-/// expectation is the last step of the same sites, and this step takes longer, an outage in the excess comes after the
-/// step.
+/// A step fails if one of its sites goes down or is cut off during the step. The bytes sent until then are lost; they
+/// are assumed to be spread evenly over the step. The expected timing decides whether an outage falls into a step. If
+/// the step then takes longer than expected, an outage in the excess time counts after the step.
 ///
-/// A site whose host has gone down has lost its memory. When it is back, or has missed steps, it gets the model from
-/// the aggregator, or from a site that has it, before its next step. State that no other node has (the compressor's
-/// memory, the site's data) is kept on its disk. If all nodes with the model have been down, those that had it last
-/// continue from their disks. Sites with weights of their own continue with these.
+/// A site whose host has gone down has lost its memory. Such a site, or one that missed steps, gets the model before
+/// its next step: from the aggregator, or from a site with the model. State that no other node has (the compressor's
+/// memory, the site's data) is kept on disk. If all nodes with the model went down, those that had it last continue
+/// from their disks. Sites with weights of their own continue with these.
 ///
-/// With `restart` all go back to the last checkpoint, written after every so many seconds of computing, and repeat the
-/// steps since then.
+/// With `restart`, all nodes return to the last checkpoint and repeat the steps since then. Checkpoints are written
+/// after a given number of computing seconds.
 class AbsenceClock {
  public:
   struct AbsenceCheckpoints {
@@ -123,14 +123,14 @@ class AbsenceClock {
     bool server = false;               ///< the aggregator takes part in every step: the last node
     bool common_model = true;          ///< sites share their weights
     std::vector<double> chances = {};  ///< per site: probability to take part in a step while present; empty: 1
-    bool has_dates = true;             ///< sites are also up and down by dates
+    bool has_dates = true;             ///< outages also make sites present or absent by date
     std::uint64_t seed = 1;
     AbsenceCheckpoints checkpoints = {};
     std::vector<std::string> names = {};  ///< names of sites, then of the aggregator
     /// Returns the timing of sending the model to sites at a date, from a site or from the aggregator (−1).
     std::function<step::StepTiming(std::int32_t from, const std::vector<std::int32_t>& to, double date)> hand_over;
-    /// Returns the expected timing of step `number` of these sites at a date. Null, or none: the timing of the last
-    /// step of the same sites, else of the last step.
+    /// Returns the expected timing of step `number` of these sites at a date. If null, or if the result is none, the
+    /// last step of the same sites is used, else the last step.
     std::function<std::optional<step::StepTiming>(std::int64_t number, const std::vector<std::int32_t>& sites,
                                                   double date)>
         foresee = {};
@@ -140,7 +140,7 @@ class AbsenceClock {
   double now() const { return now_; }
   /// Returns per site the steps begun until now, with or without a result.
   const std::vector<std::int64_t>& begun() const { return log_.begun; }
-  /// Makes next() return no sites once a site has begun so many steps.
+  /// Makes next() return no sites once a site has begun `most` steps.
   void limit_begun(std::int64_t most) { most_begun_ = most; }
 
   /// Advances until step `number` begins, and returns the sites that take part. `rows`: per site, rows of its batch.
@@ -185,7 +185,7 @@ class AbsenceClock {
   double progress_at_ = 0;
   std::int64_t changes_waited_ = 0;  ///< outages and repairs since the wait for the current step began
   std::vector<bool> has_model_, on_disk_;
-  std::vector<std::int64_t> seen_down_;  ///< times that each node went down, per site, when last checked
+  std::vector<std::int64_t> seen_down_;  ///< per site: how often its nodes had gone down when last checked
   bool to_restore_ = false;
   std::vector<step::StepTiming> since_checkpoint_;
   double computed_ = 0;  ///< seconds of computing since the last checkpoint

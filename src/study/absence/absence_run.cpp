@@ -21,7 +21,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Sends one message to each of some workers: from the aggregator, or from worker 0 to the others.
+/// Returns a schedule with one message of `bytes` to each worker: from the aggregator, or from worker 0 to the others.
 schedule::Schedule message_to(std::size_t workers, bool from_aggregator, double bytes) {
   schedule::CollectiveTask message;
   message.bytes = schedule::PerWorker({bytes});
@@ -65,7 +65,8 @@ StepTimes::Sites StepTimes::all_sites() const {
   return all;
 }
 
-/// See Scenario::devices_of_workers.
+/// Returns the device indices of these sites, stage by stage, in the order of Scenario::devices_of_workers.
+/// `one_device`: only the first device of each site.
 std::vector<std::size_t> StepTimes::devices_of(const Sites& sites, bool one_device) const {
   const auto side_by_side = static_cast<std::size_t>(timed_.parallelism.of_stage());
   const std::size_t stages = one_device ? 1 : devices_per_site() / side_by_side;
@@ -92,7 +93,8 @@ sim::Cluster StepTimes::cluster_of_sites(const Sites& sites, bool one_device) co
   return some;
 }
 
-/// Maps numbers among the sites present to numbers among all sites.
+/// Returns a timing whose values have moved from their places among the devices of these sites to their places among
+/// all devices.
 step::StepTiming StepTimes::in_places(step::StepTiming timing, const Sites& sites, bool one_device) const {
   const std::vector<std::size_t> devices = devices_of(sites, one_device);
   for (std::vector<double>* values : {&timing.bytes_sent, &timing.bytes_received, &timing.busy_seconds}) {
@@ -140,7 +142,8 @@ schedule::Schedule StepTimes::schedule(const step::Trajectory& trajectory, const
   const step::Assignment* taken =
       assignment_.empty() ? nullptr : &assignment_.at(static_cast<std::size_t>(step.structure));
   schedule::Schedule schedule = schedule_of(run_, trajectory, step, learned_, timed_, taken);
-  // Sites with weights of their own are removed with those that miss the step; otherwise the step has none.
+  // With weights per site, the step must be reduced to the present sites; otherwise the learned step already contains
+  // only these.
   return decentralised_ && !step.sites.empty() ? schedule::restricted(schedule, step.sites) : schedule;
 }
 
@@ -286,7 +289,8 @@ std::vector<double> chances_of(const scenario::Scenario& scenario, const spec::F
   return chances;
 }
 
-/// Returns the timing of a checkpoint: all sites wait until the last one has written, or read, its part.
+/// Returns the interval and the seconds of checkpoints. The shortest interval of all rules counts, and all sites wait
+/// until the last one has written, or read, its part.
 AbsenceClock::AbsenceCheckpoints checkpoints_of(const scenario::Scenario& scenario, const spec::FailureSpec& what) {
   AbsenceClock::AbsenceCheckpoints all;
   for (const spec::Placement& device : scenario.all_devices()) {
@@ -301,7 +305,7 @@ AbsenceClock::AbsenceCheckpoints checkpoints_of(const scenario::Scenario& scenar
   return all;
 }
 
-/// Bundles a clock with everything that it refers to, for one seed.
+/// Holds a clock and everything it refers to, for one seed.
 class OutageWalk {
  public:
   OutageWalk(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::ModelShape& learned,
@@ -316,7 +320,7 @@ class OutageWalk {
   AbsenceClock& clock() { return clock_; }
   StepTimes& times() { return times_; }
 
-  /// AbsenceClock::Setting::foresee
+  /// expected timing of a step, for AbsenceSetting::foresee
   decltype(AbsenceClock::AbsenceSetting::foresee) foresee;
 
  private:
@@ -352,7 +356,7 @@ class OutageWalk {
   AbsenceClock clock_;
 };
 
-/// Records every step as it is learned, with its duration.
+/// Asks the clock for the sites of each step, and records the duration of every step.
 class Attended final : public algorithms::Attendance {
  public:
   explicit Attended(OutageWalk& walk, const std::function<void(std::int64_t)>& progress = {})
@@ -380,7 +384,7 @@ class Attended final : public algorithms::Attendance {
   void limit_begun(std::int64_t most) override { walk_.clock().limit_begun(most); }
 
   std::vector<step::StepTiming> timings;
-  std::optional<report::Statement> stopped;  ///< filled if a step waits in vain; no more steps are taken then
+  std::optional<report::Statement> stopped;  ///< reason if a step waits forever; no more steps are taken then
 
  private:
   OutageWalk& walk_;
@@ -389,7 +393,7 @@ class Attended final : public algorithms::Attendance {
   std::vector<std::int64_t> rows_;
 };
 
-/// Replays steps learned with all sites; ends early if a step waits for a site that never comes.
+/// Replays steps learned with all sites. Ends early if a step waits for a site that never returns.
 void follow(const step::Trajectory& learned, Attended& attended) {
   step::Trajectory so_far;
   so_far.structures = learned.structures;
@@ -403,7 +407,7 @@ void follow(const step::Trajectory& learned, Attended& attended) {
   }
 }
 
-/// Times the first step of these sites by a separate simulation.
+/// Learns the first step of these sites separately, and returns a trajectory with only this step.
 step::Trajectory first_step(const scenario::Scenario& scenario, const spec::RunSpec& run, const Problem& problem,
                             std::uint64_t seed, const std::vector<std::int32_t>& sites) {
   const algorithms::LearningProblem asked{problem.data, problem.partition, scenario.model, scenario.training, seed};
@@ -419,8 +423,8 @@ step::Trajectory first_step(const scenario::Scenario& scenario, const spec::RunS
   return trajectory;
 }
 
-/// Learns with the sites present. A step is expected to last as long as the previous one; the first step is simulated
-/// separately.
+/// Learns with the sites present. The previous step's time is the expected time of the next one; the first step is
+/// simulated separately.
 LearnedRunPtr learn_through(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRun& described,
                             const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
                             std::uint64_t seed, OutageWalk& walk, Attended& attended) {

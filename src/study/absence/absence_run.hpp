@@ -24,23 +24,24 @@ namespace dadsim::study {
 /// step has its own time.
 class StepTimes {
  public:
-  /// `learned`: the network that learns. `cluster`: of all sites.
+  /// `learned`: shape of the learning network. `cluster`: the cluster of all sites.
   StepTimes(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::ModelShape& learned,
             const TimedAs& timed, const sim::Cluster& cluster);
 
-  /// Simulates all distinct steps of a trajectory without absent sites, at once. `assignment`: choices per layer.
+  /// Simulates all distinct steps of a trajectory without absent sites, at once; does not, if every step has its own
+  /// time. `assignment`: chosen alternatives of layers, per structure.
   void know_all(const step::Trajectory& trajectory, const std::vector<step::Assignment>& assignment);
-  /// Returns the timing of distinct step `index` as step `number` of the run, counted from 0, at that date. All
-  /// devices, then the aggregator, have their places in the timing. Throws SimulationError.
+  /// Returns the timing of distinct step `index` as step `number` of the run (from 0), at that date. The timing has
+  /// places for all devices and, last, the aggregator. Throws SimulationError.
   step::StepTiming of(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
   /// Returns the expected timing of a step without counting it.
   step::StepTiming foresee(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
-  /// Returns the timing of a message with the model, weights and optimizer state, from a site (from the aggregator: −1)
-  /// to others.
+  /// Returns the timing of sending the model (weights and optimizer state) from a site, or from the aggregator (−1), to
+  /// others.
   step::StepTiming hand_over(std::int32_t from, const std::vector<std::int32_t>& to, double date);
   double model_bytes() const { return model_bytes_; }
 
-  /// Returns the use of the network, with means over the counted steps.
+  /// Returns the network use: means over the counted steps.
   step::NetworkUse network() const;
 
  private:
@@ -71,7 +72,7 @@ class StepTimes {
   double model_bytes_ = 0;
   std::vector<step::Assignment> assignment_;
   std::map<std::size_t, KnownStepTime> known_;                          ///< by distinct step
-  std::tuple<std::size_t, std::int64_t, double> last_asked_{0, -1, 0};  ///< if every step differs
+  std::tuple<std::size_t, std::int64_t, double> last_asked_{0, -1, 0};  ///< key of `last_known_`
   KnownStepTime last_known_;
   std::map<std::pair<std::int32_t, Sites>, step::StepTiming> handed_;  ///< by sender and receivers of the model
   step::NetworkUse network_;
@@ -80,24 +81,24 @@ class StepTimes {
   std::map<std::string, step::LinkUse> carried_;  ///< sums over the steps
 };
 
-/// A run in whose steps sites may be missing, with its times.
+/// A run with outages, and its times.
 struct AbsenceRun {
-  LearnedRunPtr learned;        ///< the given run, or the one learned by the sites present
-  step::Trajectory trajectory;  ///< every step separately
-  sim::TimedRun timings;        ///< per step, with waiting, steps without a result, and sent models before it
+  LearnedRunPtr learned;                     ///< the given run, or the one learned by the sites present
+  step::Trajectory trajectory;               ///< every step separately
+  sim::TimedRun timings;                     ///< per step, including all time since the previous step
   std::vector<step::Assignment> assignment;  ///< chosen alternatives of layers
   report::EventDrivenResult counted;
 };
 
-/// Takes a run through its outages on a cluster. If the run goes on without absent sites, it learns here, step by step.
-/// Otherwise `learned` has all its steps, and only time passes. If a step waits for a site that never comes, the run
-/// ends there, with all that was learned before. `progress` is called with the steps done. Throws SimulationError,
-/// Cancelled.
+/// Plays the run through its outages on a cluster. If the run goes on without absent sites, it learns here, step by
+/// step. Otherwise `learned` has all its steps, and only their dates are found. If a step waits for a site that never
+/// returns, the run ends there and keeps what was learned before. `progress` is called with the number of steps done.
+/// Throws SimulationError, Cancelled.
 AbsenceRun run_with_absence(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRunPtr& learned,
                             const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
                             const std::function<void(std::int64_t)>& progress = {});
 
-/// Learns the run with another seed, which also draws its outages. Only for runs that go on without sites.
+/// Learns the run with another seed, which also draws its outages. *Requires* a run that goes on without absent sites.
 LearnedRunPtr learn_with_absence(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                  const LearnedRun& described, const TimedAs& timed, const sim::Cluster& cluster,
                                  SharedCache& shared_cache, std::uint64_t seed);

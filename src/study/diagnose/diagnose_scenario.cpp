@@ -33,11 +33,11 @@ namespace {
 
 /// A possible fault of a training job or its cluster, as a change of the simulation.
 struct Suspect {
-  std::string cause;        ///< cause in report/words/diagnoses.cpp
+  std::string cause;        ///< name of the cause, as in report/words/diagnoses.cpp
   bool of_network = false;  ///< true: it also changes collectives timed without a step
-  double repeats = 1;       ///< steps of the changed scenario per step of the scenario
-  double rate = 0;          ///< byte/s left of an adapter; 0: the cause has no degrees of severity
-  bool alone = false;       ///< true: this severity shows in single collectives only, not in a step
+  double repeats = 1;       ///< number of changed steps that replace one step of the scenario
+  double rate = 0;          ///< byte/s left of an adapter, the severity; 0: the cause has only one severity
+  bool alone = false;       ///< true: this severity can explain collectives measured alone, but not a step
   std::function<void(scenario::Scenario&, sim::Cluster&)> change;
 };
 
@@ -57,7 +57,7 @@ spec::LinkSpec link_of(const char* name) {
   return found == nullptr ? spec::LinkSpec{} : *found;
 }
 
-/// 16 lanes of the generation that GPUs came with.
+/// Returns a PCIe link of 16 lanes, of the generation used with these GPUs.
 spec::LinkSpec pcie_of(spec::GpuGeneration generation) {
   switch (generation) {
     case spec::GpuGeneration::volta:
@@ -71,7 +71,7 @@ spec::LinkSpec pcie_of(spec::GpuGeneration generation) {
   return link_of("pcie-4");
 }
 
-/// Returns the catalogue's Ethernet link of this rate, or the next below, with TCP.
+/// Returns the fastest Ethernet link of the catalogue up to this rate, with TCP.
 spec::LinkSpec ethernet_of(double bandwidth) {
   spec::LinkSpec best = link_of("ethernet-10g");
   for (const char* name : {"ethernet-25g", "ethernet-40g", "ethernet-100g", "ethernet-200g", "ethernet-400g"}) {
@@ -123,8 +123,8 @@ class Suspects {
   }
   spec::GpuGeneration generation() const { return device().generation; }
 
-  /// Bandwidth for messages through the processor: 16 lanes per adapter, or 16 lanes shared by half or all of a node's
-  /// GPUs.
+  /// Adds suspects with messages through the processor: 16 lanes per adapter, 16 lanes shared by half or all of a
+  /// node's GPUs, or peer-to-peer reads that the processor forwards.
   void add_ways_through_the_cpu(const spec::GpuClusterSpec& cluster) {
     const double way = pcie_of(generation()).bandwidth / 2;
     double last = cluster.nic.bandwidth;
@@ -248,7 +248,7 @@ class Suspects {
     const auto* cluster = std::get_if<spec::GpuClusterSpec>(&scenario_.platform.what);
     const std::int64_t group = how.experts * how.expert_tensor;
     if (cluster == nullptr || cluster->nodes < 2 || group > cluster->gpus || how.devices() > 1) return;
-    // Neighbours are in different nodes: rows exchanged between experts leave the node.
+    // Consecutive ranks are placed in different nodes, so that rows exchanged between experts leave the node.
     add("experts-across-nodes", [](scenario::Scenario&, sim::Cluster& other) {
       const auto nodes = static_cast<std::size_t>(std::get<spec::GpuClusterSpec>(other.platform.what).nodes);
       const std::vector<std::string> hosts = other.hosts;
@@ -285,8 +285,8 @@ class Suspects {
 };
 
 /// Returns the suspected causes; those that the scenario already has, or cannot have, are left out. Causes of the
-/// network need a platform that is one <gpu-cluster>; those of RDMA, sockets and PCIe also need NCCL or RCCL as
-/// library:
+/// network need a platform that is one <gpu-cluster>; TCP, 10 Gbit/s and messages through the processor also need NCCL
+/// or RCCL as library:
 ///   - TCP instead of RDMA: the adapters keep their rate, and the library uses its sockets;
 ///   - a network of 10 Gbit/s, with one such adapter;
 ///   - one adapter, or half of them;
@@ -300,16 +300,16 @@ class Suspects {
 /// without the scenario's optimisations.
 std::vector<Suspect> suspects_of(const scenario::Scenario& scenario) { return Suspects(scenario).all(); }
 
-constexpr double kNoDifference = 0.02;  // share of the time below which a cause is dropped
-constexpr double kIdle = 0.15;          // share of a profiled step above which idle time is reported
+constexpr double kNoDifference = 0.02;  // smallest relative change of the time that a cause must make
+constexpr double kIdle = 0.15;          // share of a profiled step; more idle time is reported
 
 /// Simulated times of a measurement.
 struct SimulatedTimes {
   std::vector<double> seconds = {};                   ///< simulated seconds of each measured time
   std::optional<double> computing = {};               ///< computing seconds of a step
   std::vector<report::RunResult> runs = {};           ///< per step that was measured
-  std::vector<report::CollectiveRow> rows = {};       ///< per collective, as the library carries it out
-  std::vector<report::CollectiveRow> alternate = {};  ///< per collective, by rings
+  std::vector<report::CollectiveRow> rows = {};       ///< per collective, with the library's algorithm
+  std::vector<report::CollectiveRow> alternate = {};  ///< per collective, with the ring algorithm
 };
 
 double distance_of(double simulated, double measured) { return std::log(simulated / measured); }
@@ -349,7 +349,7 @@ class Diagnoser {
     scenario_.runs = {only};
     scenario_.timing_only = true;
     scenario_.costs.reset();
-    // Many steps are simulated: by flow, unless the scenario sets the fidelity.
+    // A diagnosis simulates many steps, so it uses the flow model unless the scenario sets the fidelity.
     if (!diagnosis_.collective && scenario_.network.fidelity == spec::Fidelity::automatic)
       scenario_.network.fidelity = spec::Fidelity::flow;
   }
@@ -409,8 +409,9 @@ class Diagnoser {
     return simulated;
   }
 
-  /// Simulates the library's algorithm, and rings. A measured time alone does not show which one was used (between two
-  /// nodes a tree needs half the time of rings). `seconds` is the time nearer to the measurement.
+  /// Simulates the library's algorithm and, for all-reduce, the ring algorithm. A measured time alone does not show
+  /// which one ran: between two nodes a tree needs half the time of rings. `seconds` is the time nearer to the
+  /// measurement.
   SimulatedTimes simulate_collectives(const sim::Cluster& cluster) const {
     CollectiveSizes sizes{.operation = measured_.operation, .bytes = {}};
     for (const MeasuredCollective& one : measured_.collectives) sizes.bytes.push_back(one.bytes);
@@ -492,8 +493,8 @@ class Diagnoser {
       tell_what_is_free(expected);
   }
 
-  /// Compares the mean with its band. If the mean is inside, a single size outside its band decides, unless another
-  /// size is outside on the other side.
+  /// Returns the verdict on the mean time by its band. If the mean time of steps is inside, one number of devices whose
+  /// time is outside its own band decides, unless others are outside on the opposite side.
   report::Diagnosis::SpeedVerdict verdict() const {
     using enum report::Diagnosis::SpeedVerdict;
     const double measured = diagnosis_.measured();
@@ -554,15 +555,16 @@ class Diagnoser {
                   [&](const report::Suspicion& one) { return !named.insert(one.cause.text("cause")).second; });
   }
 
-  /// Adds the devices' library, because the check to run depends on it.
+  /// Returns the statement with the library of the devices, because the suggested check depends on the library.
   report::Statement with_library(report::Statement statement) const {
     const auto& library = find_device(scenario_.devices, scenario_.all_devices().front().device).library;
     if (library) statement.with("library", std::string(to_string(*library)));
     return statement;
   }
 
-  /// Returns the weight of errors of single sizes relative to errors common to all sizes: the width of a time's band ÷
-  /// the width of the band of two sizes' ratio, the latter at least 2 `kNoDifference`.
+  /// Returns the weight of errors of single sizes relative to errors common to all sizes, at least 1. For steps: the
+  /// band width of the last time ÷ the band width of the ratio of the last and the first time, which counts as at least
+  /// 2 `kNoDifference`. For collectives: the whole spread ÷ the spread between sizes.
   double weight_of_differences(const SimulatedTimes& one) const {
     if (diagnosis_.collective) {
       const std::string& category = one.rows.back().category;
@@ -612,7 +614,7 @@ class Diagnoser {
     const double low = row != nullptr ? row->band.low : diagnosis_.low() / diagnosis_.expected();
     const double high = row != nullptr ? row->band.high : diagnosis_.high() / diagnosis_.expected();
     one.explains = ratio >= low && ratio <= high;
-    for (std::size_t i = 0; i < simulated.seconds.size() && !diagnosis_.collective; ++i) {  // each size separately
+    for (std::size_t i = 0; i < simulated.seconds.size() && !diagnosis_.collective; ++i) {  // every size must fit
       const report::DiagnosedTime& time = diagnosis_.times[i];
       const double longer = simulated.seconds[i] / time.expected;
       one.explains = one.explains && time.measured >= longer * time.low && time.measured <= longer * time.high;
@@ -621,7 +623,7 @@ class Diagnoser {
     if (slower ? one.distance < as_it_is : one.explains) diagnosis_.suspicions.push_back(std::move(one));
   }
 
-  /// Returns a number of devices for which steps were measured.
+  /// A measured step with the scenario of its number of devices.
   struct Size {
     const MeasuredStep* measured = nullptr;
     scenario::Scenario scenario;

@@ -18,7 +18,8 @@ namespace {
 constexpr double kLeastBytes = 1 << 20;
 constexpr std::size_t kMostSizes = 4;
 
-/// Returns the number of ranks of the largest table of a test that fits on this number of devices.
+/// Returns the largest number of ranks, up to `devices`, among the tables of a test. Throws InputError if every table
+/// has more ranks.
 std::size_t ranks_of(const CollectiveLog& log, const std::string& file, const std::string& test, std::size_t devices) {
   std::size_t ranks = 0;
   std::size_t least = 0;
@@ -94,7 +95,7 @@ FittedSpeed fit_speed(const std::string& file, const MeasuredStep& measured) {
   constexpr int kMostSteps = 8;
   constexpr double kClose = 5e-4;  // share of the measured step
   constexpr double kMostMessages =
-      0.5;  // largest share of messages in a step for which the devices' speed can be fitted
+      0.5;  // largest share of messages in a step; above it the devices' speed cannot be fitted
   scenario::Scenario scenario = scenario::ScenarioSource(file).load({}, make_catalog_without_learning());
   scenario.timing_only = true;
   const auto refuse = [&](const std::string& what, const std::string& remedy) {

@@ -19,20 +19,20 @@ namespace dadsim::study {
 struct MeasuredCollective {
   double bytes = 0;  ///< bytes over all ranks, as nccl-tests counts
   std::optional<double> seconds = {};
-  std::optional<double> bus_bandwidth = {};  ///< byte/s, where the time is not known
+  std::optional<double> bus_bandwidth = {};  ///< byte/s; used if the time is unknown
 };
 
-/// Figure of a measured step.
+/// Measured figures of a step.
 struct MeasuredStep {
   std::int64_t devices = 0;  ///< number of devices used, the scenario's first ones; 0: all
   std::optional<double> step_seconds = {};
   std::optional<double> tokens_per_second = {};  ///< sum over these devices
   std::optional<double> tokens_per_second_per_device = {};
   std::optional<double> samples_per_second = {};  ///< sum over all workers
-  std::optional<double> utilisation = {};         ///< MFU, of 1
+  std::optional<double> utilisation = {};         ///< MFU, as a share of 1
 };
 
-/// A simulated step and its work; a member is none if it is unknown.
+/// A simulated step and its work; unknown members are none.
 struct StepWork {
   double seconds = 0;
   std::optional<double> tokens = {}, samples = {};
@@ -47,18 +47,20 @@ struct Measurement {
   std::optional<formats::ProfiledStep> profile = {};
   std::vector<MeasuredCollective> collectives = {};
   report::Operation operation = report::Operation::all_reduce;  ///< kind of the measured collectives
-  std::size_t ranks = 0;                             ///< ranks of the collectives: the scenario's first; 0: all
+  std::size_t ranks = 0;                             ///< number of ranks of the collectives, on the scenario's first
+                                                     ///< devices; 0: all devices
   std::optional<CollectiveLog> collective_log = {};  ///< log to read collectives from (take_collectives)
 };
 
-/// Returns the seconds of a step on so many devices, from its figures and `expected`. Throws InputError if `measured`
-/// has no figure (naming `source`), or if the step's work is unknown (with the place and remedy of `unknown`).
+/// Returns the measured seconds of a step on `devices` devices; converts rates by the work of `expected`. Throws
+/// InputError if `measured` has no figure (naming `source`), or if the step's work is unknown (with the place and
+/// remedy of `unknown`).
 double seconds_of(const MeasuredStep& measured, std::int64_t devices, const StepWork& expected,
                   const Diagnostic& unknown, const std::string& source);
 
-/// Reads the collectives from the log, if there is one: those of `operation`, or of the only operation in the log.
-/// Ranks are the scenario's devices, or as many of them as the log has. At most four sizes from 1 MiB are kept. Returns
-/// warnings about the log. Throws InputError if no collective fits.
+/// Reads the collectives from the log, if there is one: those of `operation`, or of the log's only operation. The
+/// number of ranks is that of the scenario's devices, or the largest below it in the log. Keeps at most four sizes from
+/// 1 MiB. Returns warnings about the log. Throws InputError if no collective fits.
 std::vector<Diagnostic> take_collectives(Measurement& measured, std::optional<report::Operation> operation,
                                          std::size_t devices);
 

@@ -20,16 +20,16 @@
 namespace dadsim::study {
 namespace {
 
-/// Figures in the lines of a training program.
+/// Step figures from the output of a training program.
 struct TrainerLog {
   std::string program;                    ///< name of the program
-  std::optional<MeasuredStep> step = {};  ///< none: no line has a figure
-  std::string missing = {};               ///< names of the lines that would contain the figure
+  std::optional<MeasuredStep> step = {};  ///< figures of a step; none: no line has one
+  std::string missing = {};               ///< names of the log lines that would contain the figure
 };
 
 enum class Figure : std::uint8_t { none, seconds, milliseconds, steps_per_second, tokens_per_device, samples, percent };
 
-/// A line of a training program with `marker`, and the figure after `key`.
+/// Pattern of a log line: it contains `marker`, and the figure follows `key`.
 struct TrainerLine {
   const char* program;
   const char* marker;
@@ -41,7 +41,7 @@ constexpr const char* kTune = "torchtune";
 constexpr const char* kMegatron = "Megatron-LM";
 constexpr const char* kTrainer = "Hugging Face's Trainer";
 constexpr const char* kDeepSpeed = "DeepSpeed";
-/// Figures of each program, the most precise first.
+/// Log lines with a figure, per program the most precise first.
 constexpr std::array kTrainerLines{
     TrainerLine{kMegatron, "elapsed time per iteration", "(ms):", Figure::milliseconds},
     TrainerLine{"NeMo", "train_step_timing in s", "train_step_timing in s", Figure::seconds},
@@ -61,7 +61,7 @@ constexpr std::array kTrainerLines{
     TrainerLine{"tf_cnn_benchmarks", "total images/sec:", "total images/sec:", Figure::samples},
     TrainerLine{"timm", "Train: ", "Time:", Figure::seconds},
     TrainerLine{"PyTorch's ImageNet example", "Epoch: [", "Time", Figure::seconds},
-    // Lines of these programs that contain no speed.
+    // Log lines that identify a program but contain no speed.
     TrainerLine{kTrainer, "'loss':", "", Figure::none},
     TrainerLine{kDeepSpeed, "[Rank 0] step=", "", Figure::none},
     TrainerLine{kTune, "| loss:", "", Figure::none},
@@ -72,14 +72,15 @@ constexpr std::array kTrainerLines{
 };
 constexpr const char* kBar = "a progress bar";
 constexpr double kRounded = 0.025;
-constexpr std::size_t kLeastDecimals = 3;  // decimals of a number with a point
+constexpr std::size_t kLeastDecimals = 3;  // number of decimals assumed for a number with a point that has fewer
 
-/// Returns whether a unit is the microsecond, with a u, the micro sign (U+00B5) or the Greek letter (U+03BC).
+/// Returns true for the microsecond: "us", "µs" with the micro sign (U+00B5) or with the Greek letter (U+03BC).
 bool is_microseconds(std::string_view unit) {
   return unit.starts_with("us") || unit.starts_with("\xc2\xb5s") || unit.starts_with("\xce\xbcs");
 }
 
-/// Parses a number at the start of a text, with its unit of time if any: "5,762", "'0.25'", "123.45ms".
+/// Parses a number at the start of a text, with its unit of time if any: "5,762", "'0.25'", "123.45ms". None if there
+/// is no positive number, or if its last digit is too coarse (kRounded).
 std::optional<double> leading_number(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t:='\""), text.size()));
   std::string digits;
@@ -97,7 +98,7 @@ std::optional<double> leading_number(std::string_view text) {
   const std::optional<double> number = parse_whole<double>(digits);
   if (!number || !(*number > 0) || !std::isfinite(*number)) return std::nullopt;
   const std::size_t point = digits.find('.');
-  // Python leaves out zeros at the end: 0.250 is 0.25.
+  // Python drops trailing zeros: 0.250 is printed as 0.25.
   const std::size_t decimals = point == std::string::npos ? 0 : std::max(digits.size() - 1 - point, kLeastDecimals);
   if (0.5 * std::pow(10, -static_cast<double>(decimals)) > kRounded * *number) return std::nullopt;
   const std::string_view unit = text.substr(i);
@@ -162,14 +163,14 @@ class Bars {
  private:
   struct OfTotal {
     double elapsed = 0;
-    std::vector<double> seconds;  ///< seconds per step, per update
+    std::vector<double> seconds;  ///< seconds per step, one value per update of the bar
   };
   std::map<std::int64_t, OfTotal> of_total_;
 };
 
-/// Reads lines of training programs, and progress bars (tqdm). The median of several lines counts; of three or more,
-/// the first is left out, because it includes the start. Figures rounded to more than 2.5 % are ignored. Returns
-/// nothing if no line is known.
+/// Reads the speed from lines of training programs and from progress bars (tqdm). Takes the median of several lines; of
+/// three or more, the first is left out because it includes the start. Ignores figures rounded to more than 2.5 %.
+/// Returns nothing if no line is known.
 std::optional<TrainerLog> read_trainer_log(std::string_view text) {
   std::array<std::vector<double>, kTrainerLines.size()> values;
   std::array<bool, kTrainerLines.size()> seen{};
@@ -208,7 +209,7 @@ std::optional<TrainerLog> read_trainer_log(std::string_view text) {
   return log;
 }
 
-/// Names the programs that are read.
+/// Returns the names of the supported programs, in words.
 std::string programs_with_logs() {
   std::vector<std::string_view> names;
   for (const TrainerLine& one : kTrainerLines) {
@@ -272,7 +273,7 @@ std::optional<Measurement> table_of_profiler(const std::string& file, std::strin
     }
     const std::optional<double> seconds = seconds_of(cells[*self]);
     if (!seconds) continue;
-    // Rows of kernels have no processor time: they repeat the row of the operator.
+    // Rows without processor time are kernels: they repeat the device time of their operator.
     const bool kernel = cells.size() > 1 && seconds_of(cells[1]).value_or(0) == 0;
     if (!kernel) continue;
     kernels += *seconds;

@@ -33,13 +33,13 @@ namespace {
 
 using models::Correction;
 
-/// Limit that keeps memory small; more samples hardly bring the quantiles closer to those of training.
+/// Largest number of a site's samples for the quantiles, to limit memory; more samples hardly change the quantiles.
 constexpr std::size_t kMostSourceSamples = 2000;
 
 struct Arm {
   const char* name;
   Correction correction;
-  bool of_norms;  ///< only meaningful with batch norms
+  bool of_norms;  ///< true: needs batch norms
 };
 constexpr std::array<Arm, 4> kArms = {{{"source", Correction::source, false},
                                        {"batch statistics", Correction::batch_statistics, true},
@@ -55,7 +55,7 @@ std::vector<Arm> arms_of(const models::Network& network) {
   return arms;
 }
 
-/// One kind of held-back data.
+/// One kind of held-back data: a corruption and its severity, or a label shift.
 struct HeldBackKind {
   spec::Corruption corruption = spec::Corruption::none;
   std::int64_t severity = 1;
@@ -81,7 +81,7 @@ models::SourceQuantiles source_of(const models::Network& network, const algorith
   std::vector<std::vector<models::UnitQuantiles>> norms(network.batch_norms().size());
   for (const auto& site : problem.partition) {
     if (site.empty()) continue;
-    // Samples are in random order, so every n-th sample represents all.
+    // Samples are in random order, so an evenly spaced subset represents all.
     const std::size_t count = std::min(site.size(), kMostSourceSamples);
     models::Matrix features(static_cast<Eigen::Index>(count), problem.data.train.features.cols());
     for (std::size_t i = 0; i < count; ++i) {
@@ -96,7 +96,7 @@ models::SourceQuantiles source_of(const models::Network& network, const algorith
   return mean;
 }
 
-/// Returns, per arm, the share of correct predictions over the samples of all sites, with `batch` samples corrected
+/// Returns, per arm, the share of correct predictions over all sites' samples. `batch`: samples that are corrected
 /// together.
 std::vector<double> accuracies_of(const models::Network& network, const std::vector<Arm>& arms,
                                   const std::vector<models::Samples>& sites, std::int64_t batch,
@@ -116,7 +116,7 @@ std::vector<double> accuracies_of(const models::Network& network, const std::vec
   return accuracies;
 }
 
-/// Returns a key of everything that the value depends on, except the weights and the problem.
+/// Returns the name of the evaluation in the history; it covers all inputs except the weights and the problem.
 std::string operation_name(const spec::EvaluationSpec& asked) {
   std::string name = fmt::format("shifts quantiles {} alpha {} batch {}", asked.quantiles, asked.label_alpha,
                                  fmt::join(asked.batches, " "));
@@ -126,11 +126,11 @@ std::string operation_name(const spec::EvaluationSpec& asked) {
   return name;
 }
 
-/// Returns the computation of all requested accuracies of the network with these weights. It returns scalars: per row
-/// of report::ShiftEvaluation, per arm. Then follow the bytes of the quantiles of the features and of the inputs of
-/// batch norms, and the fewest and the most held-back samples of a site. Sites correct their own test batches.
-/// Quantiles of training are those of the barycentre of the sites, from their first samples. `learning` must outlive
-/// the computation of the value.
+/// Returns an evaluation of the network with these weights on shifted data, computed on demand. Its scalars, in order:
+/// the accuracy of each arm, for each row of report::ShiftEvaluation; the bytes of the quantiles of features; the bytes
+/// of the quantiles of the inputs of batch norms; the fewest and the most held-back samples of a site. Each site's test
+/// batches are corrected separately. Training quantiles are the barycentre of the sites' quantiles, each from a subset
+/// of the site's samples. `learning` must outlive the computation.
 world::Value shift_evaluation(protocols::Learning& learning, const world::Value& weights,
                               const spec::EvaluationSpec& asked) {
   return learning.history().make(
@@ -164,7 +164,7 @@ world::Value shift_evaluation(protocols::Learning& learning, const world::Value&
       true);
 }
 
-/// Returns the evaluation to report, once the value has been computed.
+/// Returns the evaluation to report, from the computed value.
 report::ShiftEvaluation told_of(const world::Value& accuracies, const protocols::Learning& learning,
                                 const spec::EvaluationSpec& asked) {
   const algorithms::LearningProblem& problem = learning.problem();
@@ -224,7 +224,7 @@ std::vector<report::CurvePoint> curve_of(const ProtocolLog& log, double trained,
   return curve;
 }
 
-/// Adds the framework's share to the facts of the run.
+/// Adds the framework's busy time and cut connections to the result.
 void add_use_of(const world::FrameworkWorld& framework, world::Node server, report::EventDrivenResult& result) {
   auto& nodes = result.log.nodes;
   double of_clients = 0;
@@ -246,7 +246,7 @@ double samples_of(const models::Partition& partition) {
   return samples;
 }
 
-/// Adds the islands and the times of their steps to the facts of the run.
+/// Adds the devices and replicas of an island, and its shortest and longest step, to the facts of the run.
 void add_islands(IslandSteps& islands, report::EventDrivenResult& result) {
   auto& facts = result.participation.facts;
   facts["devices of a participant"] = static_cast<double>(islands.devices());
@@ -257,7 +257,7 @@ void add_islands(IslandSteps& islands, report::EventDrivenResult& result) {
   facts["seconds of a local step, the longest"] = most;
 }
 
-/// Objects of a simulation that live as long as the simulation does.
+/// Returns the limits and callbacks of the event loop. The arguments must outlive the loop.
 world::EventLoop::Limits limits_of(const ProtocolLog& log, const EventDrivenOptions& options,
                                    protocols::MessageLeak& leak) {
   world::EventLoop::Limits limits;
@@ -270,8 +270,8 @@ world::EventLoop::Limits limits_of(const ProtocolLog& log, const EventDrivenOpti
   return limits;
 }
 
-/// Simulates until the end, or until failures leave no participant able to continue; reports the latter. Throws
-/// Deadlock if no failure is the cause.
+/// Simulates until the end, or until failures leave no participant able to continue. Returns a statement in the latter
+/// case, else none. Throws Deadlock if no failure is the cause.
 std::optional<report::Statement> run_until_stopped(world::EventLoop& loop, const world::UnreliableWorld& world) {
   using Cause = world::Deadlock::DeadlockCause;
   try {
@@ -303,7 +303,7 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
   if (replicas > 1) question = fingerprint(fmt::format("{} islands", workers), question);
   world::History history(question, &shared_cache.histories());
   if (!options.learns) history.set_dry_run();
-  // Processes elsewhere know the data of workers, not of islands.
+  // Remote processes hold the data of workers, not of islands.
   if (options.learns && options.remote != nullptr && replicas == 1) history.set_remote(*options.remote);
   protocols::Learning learning(asked, history);
   // Clients with local passes take the batch size of <training>; others take their rows of a common step.
@@ -368,7 +368,7 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
     protocol->begin();
     event_driven.event_driven.stopped = run_until_stopped(loop, unreliable);
     protocol->end();
-    // The node that makes the first model may never have been present.
+    // Without any present node no model was made; record the initial one.
     if (log.versions.empty()) static_cast<void>(setting.new_version(learning.initial(), 1));
     if (remarks != nullptr) {
       for (const std::string& text : log.remarks) remarks->push_back(report::Statement{"remark"}.with("text", text));

@@ -23,7 +23,8 @@
 namespace dadsim::study {
 namespace {
 
-/// Most pairs of devices whose routes are compared; islands with more pairs are timed individually.
+/// Largest number of pairs of devices in an island whose routes are compared; islands with more pairs are timed
+/// individually.
 constexpr std::size_t kMostPairs = 10'000;
 
 /// Returns the synchronous run that times an island's steps: gradient sharing among its replicas, with defaults.
@@ -35,7 +36,7 @@ spec::RunSpec inner_run(const scenario::Scenario& scenario, std::size_t replicas
   return run;
 }
 
-/// Returns the timed workload for a cluster of `replicas` replicas alone.
+/// Returns the timed workload for one island of `replicas` replicas.
 TimedAs timed_alone(scenario::Scenario scenario, const TimedAs& timed, const spec::ModelShape& learned,
                     std::size_t replicas) {
   scenario.workers.resize(std::min(replicas, scenario.workers.size()));
@@ -57,7 +58,7 @@ step::Trajectory record_step(const spec::RunSpec& run, const algorithms::Learnin
   return trajectory;
 }
 
-/// Numbers the links and hosts of a route, in the order in which the island's routes first mention them.
+/// A route with links and hosts numbered in order of first mention, so that equal shapes compare equal.
 using RouteShape = std::vector<std::tuple<std::size_t, std::size_t, std::size_t, double, double, double, std::string>>;
 
 RouteShape route_shape_of(const sim::Cluster& island) {
@@ -113,7 +114,7 @@ std::set<std::string> links_outside(const std::vector<sim::Cluster>& islands) {
   return outside;
 }
 
-/// Returns everything that the steps of islands depend on, beside changes of links and the number of samples.
+/// Returns a text of all inputs of an island's step, except changes of links and the number of samples.
 std::string setting_of(scenario::Scenario scenario, const sim::Cluster& cluster, std::size_t replicas,
                        double sample_scale) {
   scenario.runs.clear();
@@ -168,10 +169,10 @@ IslandSteps::IslandSteps(const scenario::Scenario& scenario, const spec::RunSpec
     island.hosts = part(cluster.hosts);
     island.devices = part(cluster.devices);
     island.aggregator_host.clear();
-    island.framework = {};  // the framework carries only messages between participants
+    island.framework = {};  // a framework carries only messages between participants, not inside an island
     island.causes = false;
     for (std::size_t i = 0; i < devices_; ++i) island.numbers.push_back(static_cast<std::uint32_t>(first + i));
-    island.numbers.push_back(static_cast<std::uint32_t>(cluster.hosts.size()));  // place of an aggregator
+    island.numbers.push_back(static_cast<std::uint32_t>(cluster.hosts.size()));  // the aggregator, after the hosts
   }
   if (sim::every_step_differs(cluster)) {
     like_ = likeness_of(clusters_);
@@ -266,7 +267,7 @@ std::vector<schedule::Schedule> IslandSteps::schedules_among(const spec::RunSpec
   for (const std::size_t number : numbers) {
     const step::Step& step = trajectory.distinct_steps.at(static_cast<std::size_t>(trajectory.steps.at(number)));
     schedule::Schedule& among = schedules.emplace_back(schedule_of(run, trajectory, step, learned_, whole));
-    std::vector<double> stretched;  // per island, seconds of its passes ÷ seconds of the passes on one device
+    std::vector<double> stretched;  // per island, seconds of the passes on the island ÷ seconds on one device
     for (std::size_t island = 0; island < islands(); ++island) {
       const std::int64_t samples = step.sizes.samples.at(island);
       schedule::Schedule plain = plain_step(samples, whole);

@@ -20,14 +20,14 @@
 
 namespace dadsim::study {
 
-/// Returns the cluster without the inside of islands: the first device of each, as slow as the island's slowest device.
+/// Returns the cluster with one device per island: the first one, as slow as the island's slowest device.
 sim::Cluster outside_of_islands(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                 const sim::Cluster& cluster);
 
-/// Times the training steps of islands. A step of an island is the synchronous step of its devices alone, with the
-/// gradients of its replicas summed, simulated by sim::time_schedules on warm connections. Islands with equal devices
-/// and links share one timing, as do all runs and what-ifs that change nothing inside. If steps differ (jitter,
-/// profiles, background traffic), kVaryingSteps of them are timed and repeated in turn.
+/// Times the training steps of islands. A step of an island is the synchronous step of its devices alone, including the
+/// gradient sum of its replicas. sim::time_schedules simulates this step on warm connections. Islands with equal
+/// devices and links share one timing; so do runs and what-ifs that change nothing inside islands. If steps differ
+/// (jitter, profiles, background traffic), kVaryingSteps of them are timed and repeated in turn.
 class IslandSteps {
  public:
   static constexpr std::size_t kVaryingSteps = 16;
@@ -36,18 +36,18 @@ class IslandSteps {
   IslandSteps(const scenario::Scenario& scenario, const spec::RunSpec& run, const algorithms::LearningProblem& problem,
               const TimedAs& timed, double sample_scale, const sim::Cluster& cluster, IslandMemory& memory);
 
-  /// Returns the mean seconds of the island's steps first … first + count − 1, with that many learned samples each.
+  /// Returns the mean seconds of steps first … first + count − 1 of an island, each with `samples` learned samples.
   double seconds(std::size_t island, std::int64_t samples, std::int64_t first, std::int64_t count);
   std::size_t islands() const { return clusters_.size(); }
   std::size_t devices() const { return devices_; }  ///< devices of each island
   std::size_t replicas() const { return replicas_; }
-  /// Returns steps `numbers` of a method that is learned first, among islands: the method's step for the network
-  /// `whole`, among that many devices. Passes take their time in the island's own step, scaled by the method's passes ÷
-  /// the passes of gradient sharing on one device. Devices share all other work. `outside`: outside_of_islands().
+  /// Returns steps `numbers` of a synchronous method among islands, recorded for the network `whole`. The time of
+  /// passes comes from the island's own step, scaled by the method's passes ÷ the passes of gradient sharing on one
+  /// device. Other work is divided among an island's devices. `outside`: result of outside_of_islands().
   std::vector<schedule::Schedule> schedules_among(const spec::RunSpec& run, const step::Trajectory& trajectory,
                                                   const std::vector<std::size_t>& numbers, const TimedAs& whole,
                                                   const sim::Cluster& outside);
-  /// Returns the share of the parameters on a device, for work that is done once per parameter.
+  /// Returns the share of the parameters on one device; scales work that is done once per parameter.
   double share_of_parameters() const;
   /// Returns the shortest and the longest of the timed steps, seconds.
   std::pair<double, double> range() const;
@@ -55,14 +55,14 @@ class IslandSteps {
  private:
   using Key = std::pair<std::size_t, std::int64_t>;  ///< island, samples
   const std::vector<double>& steps_of(std::size_t island, std::int64_t samples);
-  /// Forgets changes of links that no island uses.
+  /// Removes changes of links that no island uses.
   void keep_changes_inside();
   schedule::Schedule step_of(std::int64_t samples) const;
   /// Returns a step of gradient sharing with that many samples on one device.
   schedule::Schedule plain_step(std::int64_t samples, const TimedAs& whole) const;
 
   IslandMemory& memory_;
-  std::string setting_;  ///< everything that a step depends on beside its samples; empty if steps differ
+  std::string setting_;  ///< text of all inputs of a step except its samples; empty if steps differ
   std::size_t replicas_ = 1, devices_ = 1;
   spec::RunSpec inner_;  ///< gradient sharing among the replicas of an island
   spec::ModelShape learned_;
@@ -73,7 +73,7 @@ class IslandSteps {
   std::map<Key, std::vector<double>> seconds_;
 };
 
-/// World whose first nodes are islands. IslandSteps gives the time of their training steps; other work is divided among
+/// A world whose first nodes are islands. Training steps take their time from IslandSteps; other work is divided among
 /// the devices of an island.
 class IslandWorld final : public world::World {
  public:

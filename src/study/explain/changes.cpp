@@ -54,7 +54,7 @@ void speed_up(spec::DeviceSpec& device, double factor) {
 
 void speed_up(spec::DeviceSpec& device, double factor, const scenario::Scenario& scenario) {
   if (!scenario.recorded) return speed_up(device, factor);
-  device.slowdown /= factor;  // recorded seconds depend on nothing else
+  device.slowdown /= factor;  // a recorded step has no other setting that changes its times
 }
 
 void speed_up(spec::FrameworkSpec& framework, double factor) {

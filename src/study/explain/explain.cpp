@@ -21,11 +21,11 @@ namespace {
 
 constexpr double kTwice = 2;
 constexpr std::size_t kMostLinksAlone = 12;  // links varied one by one, the busiest first
-constexpr double kLeastEffect = 0.001;       // share of the time below which an effect is meaningless
-constexpr double kLeastBusy = 0.01;       // share of the step, in some run: changes of less busy links have no effect
-constexpr double kBeyondMeasure = 1e6;    // practically unlimited, and still accepted by SimGrid
-constexpr std::int64_t kTriedSteps = 16;  // differing steps: what-ifs are compared on a sample of a run
-constexpr double kBuckets = 25e6;         // bytes: the default of PyTorch's DistributedDataParallel
+constexpr double kLeastEffect = 0.001;       // share of the time; smaller effects are not reported
+constexpr double kLeastBusy = 0.01;          // share of the step, in some run; links used less are not varied
+constexpr double kBeyondMeasure = 1e6;       // factor that removes a limit in practice, and that SimGrid still accepts
+constexpr std::int64_t kTriedSteps = 16;     // number of steps on which what-ifs are compared, if steps differ
+constexpr double kBuckets = 25e6;            // bytes: the default of PyTorch's DistributedDataParallel
 
 /// A variation, with the changes that it makes to scenario and cluster.
 struct Variation {
@@ -60,8 +60,9 @@ class Explainer {
   }
 
  private:
-  /// Compares a run whose steps differ with itself on a sample of its steps. A change of the cluster affects all steps
-  /// similarly, so the ratio is known precisely enough (Cochran, Sampling Techniques, 1977, chapter 6).
+  /// Times a sample of the steps of each run whose steps differ, to compare variations with the same sample. A change
+  /// of the cluster affects all steps similarly, so the ratio is precise enough (Cochran, Sampling Techniques, 1977,
+  /// chapter 6).
   void compare_on_a_sample() {
     of_sample_.assign(scenario_.runs.size(), {1, std::nullopt});
     if (scenario_.network.timed_steps > 0) return;
@@ -103,7 +104,7 @@ class Explainer {
     for (std::size_t i = 0; i < tried.size(); ++i) {
       if (tried[i].result) {
         explanation_.what_ifs.push_back(std::move(*tried[i].result));
-      } else {  // another batch may not divide into as many micro-batches
+      } else {  // the batch may not divide into as many micro-batches
         explanation_.notes.push_back(report::Statement{"untried-change"}
                                          .with("fault", std::move(tried[i].message))
                                          .with(variations_[i].what_if.change));
@@ -213,7 +214,7 @@ class Explainer {
                           [&](const LinkGroup& link) { return waited_for_.contains(link.pattern); });
     for (const LinkGroup& link : links) {
       const std::string group = pattern_of_link(link.pattern);
-      if (sizes[group] == 1) continue;  // the link is the whole group
+      if (sizes[group] == 1) continue;  // the group is this single link, which was varied already
       const bool by_bandwidth = matters(report::WhatIf::Kind::bandwidth, group);
       const bool by_latency = matters(report::WhatIf::Kind::latency, group);
       if (!by_bandwidth && !by_latency) continue;
@@ -327,8 +328,8 @@ class Explainer {
         [this](scenario::Scenario& scenario, sim::Cluster& cluster) {
           keep_sums(explanation_.result, scenario);
           change_links(cluster, {{"*", kBeyondMeasure, 0}});
-          // Without limits, continuous background traffic delays nothing, but would be a million times as many
-          // messages.
+          // With unlimited bandwidth, continuous background traffic would not delay anything but would send a million
+          // times as many messages.
           cluster.platform.background.clear();
         });
     add({.kind = report::WhatIf::Kind::limit,
@@ -371,7 +372,7 @@ class Explainer {
   bool show_progress_;
   report::Explanation explanation_;
   std::int64_t timed_steps_ = 0;           ///< per run, in variations; 0: as in the scenario
-  std::vector<report::Effect> of_sample_;  ///< per run: its times relative to those on the sample
+  std::vector<report::Effect> of_sample_;  ///< per run: whole-run times ÷ times on the sample
   std::set<std::string> waited_for_;
   std::vector<Variation> variations_;
 };

@@ -24,7 +24,7 @@ double middle_of(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-/// Returns the transfers that carry a model: those with at least half as many bytes as the largest.
+/// Returns the transfers that carry a model: all with at least half the bytes of the largest.
 std::vector<ClientLog::LoggedTransfer> of_models(const std::vector<ClientLog::LoggedTransfer>& all) {
   double most = 0;
   for (const ClientLog::LoggedTransfer& one : all) most = std::max(most, one.bytes);
@@ -49,7 +49,7 @@ double rate_of(const std::vector<ClientLog::LoggedTransfer>& models) {
   return middle_of(std::move(rates));
 }
 
-/// Returns a valid host name.
+/// Converts a text to a valid host name that is not in `taken`, and adds it there.
 std::string host_name(const std::string& name, std::size_t number, std::set<std::string>& taken) {
   std::string host;
   for (const char c : name) {
@@ -92,7 +92,7 @@ std::string scenario_of_sites(const std::string& source, const std::vector<SiteF
         Open element(xml, "worker");
         element.set("hosts", site.count > 0 ? fmt::format("{}-[1-{}]", site.name, site.count) : site.name)
             .set("device", "rtx-3090");
-        // Training takes the time in the log: sites differ only in speed.
+        // Sites differ only in speed, set so that training takes the time in the log.
         if (training > 0 && site.training > 0 && site.training != training)
           element.set("speed", std::clamp(training / site.training, 0.01, 100.0));
       }

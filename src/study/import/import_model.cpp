@@ -27,7 +27,8 @@ namespace {
 
 using Open = scenario::XmlWriter::Open;
 
-/// Checks sizes against limits above every network trained today, so that no product of sizes overflows.
+/// Checks that sizes are below limits larger than every network trained today, so that products of sizes do not
+/// overflow.
 void check_sizes(const spec::Sizes& sizes) {
   constexpr std::int64_t kMostOfOthers = 10'000'000;
   constexpr double kMostParameters = 1e15;
@@ -61,7 +62,7 @@ spec::ParameterValues asked_of(const spec::Workload& workload, const spec::Sizes
   spec::ParameterValues asked;
   for (const spec::ParameterSpec& size : workload.parameters) {
     const auto found = sizes.find(size.name);
-    // A size missing in a config stays missing: the minimum of the family may differ.
+    // A size missing in a config stays missing, because the family's minimum may differ from the config's value.
     const bool choice = size.type == spec::ParameterSpec::Type::choice;
     if (found == sizes.end() && !choice && size.minimum > 0) continue;
     const std::string text = size_text(size, found == sizes.end() ? 0 : found->second);
@@ -70,7 +71,7 @@ spec::ParameterValues asked_of(const spec::Workload& workload, const spec::Sizes
   return asked;
 }
 
-/// Returns whether the workload with these sizes has these layers.
+/// Returns whether the workload, with these sizes, has the layers of `shape`.
 bool is_same(const spec::Workload& workload, const spec::ParameterValues& sizes, const spec::ModelShape& shape) {
   try {
     return workload.shape(sizes).layers == shape.layers;
@@ -79,8 +80,8 @@ bool is_same(const spec::Workload& workload, const spec::ParameterValues& sizes,
   }
 }
 
-/// Returns the sides of the matrix that a layer multiplies by. A layer that uses another one's matrix (a decoder that
-/// shares the word table) does not own it, but multiplies by it.
+/// Returns the sides of the matrix that a layer multiplies by. A layer without weights of its own may use another
+/// layer's matrix, for example an output projection tied to the embedding.
 std::pair<std::int64_t, std::int64_t> sides_of(const spec::LayerShape& layer) {
   if (layer.in > 0 || layer.kind != spec::LayerKind::dense) return {layer.in, layer.out};
   const double outputs = layer.outputs_per_sample / static_cast<double>(layer.rows_per_sample);
@@ -139,13 +140,13 @@ ImportedModel import_model(const std::string& file, const std::string& text, std
 
 namespace {
 
-/// Returns an element, without the declaration of a document.
+/// Returns the XML element without the document's declaration.
 std::string finish_element(scenario::XmlWriter& xml) {
   const std::string text = xml.finish();
   return text.substr(text.find('\n') + 1);
 }
 
-/// Checks an imported scenario. A scenario that does not fit a memory is valid: that is a result.
+/// Checks that dadsim accepts an imported file. Lack of device memory is no error, but a result to report.
 void check_made_of(const std::string& file, const std::function<void()>& read) {
   try {
     read();
@@ -214,7 +215,7 @@ std::string timed_as_element(const ImportedModel& model, const std::string& laye
     }
     for (const auto& [name, value] : model.sizes) element.set(name.c_str(), value);
     element.set("batch", batch).set("precision", precision);
-    // The default of today's frameworks. A file of layers has its own attention.
+    // Today's frameworks use fused attention by default. A file of layers states its own attention.
     if (!model.workload.empty()) element.set("attention", "flash");
     if (model.adapter) element.set("adapters", model.adapter->rank);
     if (model.adapter && model.adapter->attention_alone) element.set("adapted", "attention");
@@ -248,7 +249,7 @@ std::string file_of_layers(const std::string& file, const spec::ModelShape& shap
 
 namespace {
 
-/// Returns a scenario; `run`: attributes of its run.
+/// Returns the XML text of a scenario. `run`: attributes of its run.
 std::string scenario_on(const std::string& name, const std::string& timed_as, std::int64_t nodes, std::int64_t gpus,
                         const std::string& run) {
   scenario::XmlWriter head;

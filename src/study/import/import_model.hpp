@@ -20,8 +20,8 @@ struct ImportedModel {
   spec::ParameterValues sizes;  ///< sizes of that workload, as attributes of <timed-as>
   spec::ModelShape shape;       ///< its layers
   std::vector<formats::ModelRemark> remarks;
-  std::string quantised = {};                          ///< compressed storage of its weights; empty: none
-  std::optional<formats::AdapterConfig> adapter = {};  ///< adapter learned on it
+  std::string quantised = {};                          ///< format of quantised weights; empty: not quantised
+  std::optional<formats::AdapterConfig> adapter = {};  ///< adapter (LoRA) trained on this model
 };
 
 /// Imports a config.json of Hugging Face's transformers, with sequences of `sequence` tokens (0: the usual number).
@@ -36,16 +36,16 @@ ImportedModel import_adapter(const std::string& file, const formats::AdapterConf
 /// Name and value of an attribute.
 using AttributeText = std::pair<const char*, const char*>;
 
-/// Writes the model's <timed-as> element: its workload with fused attention, or the file `layers`. Adds a batch per
-/// worker, a precision by name, and more attributes.
+/// Returns the model's <timed-as> element, with its workload and fused attention, or with the file `layers`. Adds the
+/// batch per worker, the precision, and `more` attributes.
 std::string timed_as_element(const ImportedModel& model, const std::string& layers, std::int64_t batch,
                              const std::string& precision, std::span<const AttributeText> more = {});
 
-/// Writes a file of layers for <timed-as file="…"/> (docs/workloads.md). Throws InputError for layers with experts,
+/// Returns a file of layers for <timed-as file="…"/> (docs/workloads.md). Throws InputError for layers with experts,
 /// which this format cannot describe.
 std::string file_of_layers(const std::string& file, const spec::ModelShape& shape);
 
-/// Writes the <timed-as> element of a recorded step in `file`.
+/// Returns the <timed-as> element of a recorded step in `file`.
 std::string timed_as_step(const std::string& file, const std::string& batch);
 
 /// Throws InputError naming `file`, the imported file, if dadsim refuses the resulting scenario, file of layers or file
@@ -53,13 +53,13 @@ std::string timed_as_step(const std::string& file, const std::string& batch);
 void check_scenario_made_of(const std::string& file, const std::string& scenario);
 void check_workload_made_of(const std::string& file, const std::string& workload);
 
-/// Writes a complete scenario that times a recorded step of `devices` devices, on nodes of eight H100 if these divide
-/// evenly.
+/// Returns a complete scenario that times a recorded step of `devices` devices. Nodes have eight H100 if `devices` is a
+/// multiple of eight. Other numbers up to eight are one node; larger ones are nodes of one device.
 std::string scenario_of_step(const std::string& name, const std::string& timed_as, std::int64_t devices);
 
-/// Writes a complete scenario that times the model, data parallel on a node of eight H100. With too little memory,
-/// workers first divide parameters, then blocks are recomputed, then devices of a node divide experts, then nodes are
-/// added. Adds a remark to the model if it does not fit the memory of 1,024 nodes.
+/// Returns a complete scenario that times the model, data parallel on a node of eight H100. If memory is short, the
+/// scenario in turn shards parameters among workers, recomputes blocks, divides experts among the devices of a node,
+/// and adds nodes. Adds a remark to the model if the memory of 1,024 nodes is too small.
 std::string scenario_of(ImportedModel& model, const std::string& layers, std::int64_t batch,
                         const std::string& precision);
 

@@ -21,7 +21,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Program of one rank in a trace, in order.
+/// Operations of one rank in a trace, in order.
 struct RankProgram {
   /// A collective or a message of the rank.
   struct TracePart {
@@ -41,15 +41,15 @@ struct RankProgram {
     bool operator==(const TraceEvent& other) const { return what == other.what && part == other.part; }
   };
   std::vector<TracePart> issued, received;
-  std::vector<TracePart> alone;    ///< collectives of groups without other ranks
-  std::vector<TraceEvent> events;  ///< a computation, possibly empty, stands before each other event and at the end
+  std::vector<TracePart> alone;    ///< collectives of groups with this rank only
+  std::vector<TraceEvent> events;  ///< a computation, possibly empty, precedes each other event and ends the list
   std::size_t host_operations = 0;
 };
 
 using formats::ChakraNode;
 
-/// Returns the name of a collective in <recorded-step>, and its share of the bytes that a rank sends. A transfer from
-/// one rank to all, or from all to one, puts half the bytes of an all-reduce on each line of a ring.
+/// Returns the name of a collective in <recorded-step>, and the share of its bytes that a rank sends. A broadcast or
+/// reduction puts half the bytes of an all-reduce on each line of a ring.
 std::pair<const char*, double> kind_of(ChakraNode::Collective collective, std::size_t members) {
   const double each = 1 / static_cast<double>(members);
   switch (collective) {
@@ -93,8 +93,8 @@ class ProgramWriter {
   }
 
  private:
-  /// Collects the messages that must end before a node begins and that no earlier computation has waited for: indices
-  /// into `issued`, then into `received`.
+  /// Messages that must end before a node begins, and that no earlier computation has waited for. Elements: whether
+  /// received, and index into `issued` or `received`.
   using Pending = std::set<std::pair<bool, std::size_t>>;
 
   static bool sends(const ChakraNode& node) {
@@ -119,7 +119,7 @@ class ProgramWriter {
     for (std::size_t i = 0; i < count; ++i) {
       for (const std::uint64_t before : trace_.nodes[i].after) {
         const auto found = number_of_.find(before);
-        if (found == number_of_.end()) continue;  // converters omit some
+        if (found == number_of_.end()) continue;  // converters may omit nodes
         followers[found->second].push_back(i);
         ++waiting[i];
       }
@@ -165,7 +165,7 @@ class ProgramWriter {
       case ChakraNode::NodeType::other:
         break;
     }
-    constexpr std::size_t kMostPending = 5'000'000;  // some 50 bytes each
+    constexpr std::size_t kMostPending = 5'000'000;  // an entry takes some 50 bytes
     pending_count_ += pending.size();
     if (pending_count_ > kMostPending)
       throw std::runtime_error(
@@ -215,7 +215,8 @@ class ProgramWriter {
     }
   }
 
-  /// Places the predecessors of a collective before it on the same communication line, or waits for them.
+  /// Issues a collective or a message. Earlier collectives of the same group precede it on their communication stream;
+  /// other predecessors are waited for first.
   void issue(const ChakraNode& node, Pending& pending) {
     RankProgram::TracePart part = part_of(node);
     if (part.members.size() < 2) {
@@ -263,7 +264,7 @@ class ProgramWriter {
     if (std::ranges::find(members, rank_) == members.end())
       throw std::runtime_error(
           fmt::format("takes part in '{}' of group '{}' without being a member", node.name, node.group));
-    constexpr double kWord = 4;  // bytes that a barrier counts as an all-reduce
+    constexpr double kWord = 4;  // bytes of a barrier, which is simulated as a small all-reduce
     const auto [kind, share] = kind_of(node.collective, members.size());
     const double bytes = node.collective == ChakraNode::Collective::barrier ? kWord : node.bytes;
     return {node.name, kind, std::move(members), share * bytes, 0, node.id};
@@ -282,9 +283,9 @@ class ProgramWriter {
   std::size_t pending_count_ = 0;  ///< total number of entries in pending_of_
 };
 
-/// Orders the nodes of a rank by their dependences, then by their numbers, and skips those that neither compute on a
-/// device nor send. A computation waits for its dependences; collectives of one group follow one another anyway.
-/// `groups`: members of each group. Throws std::runtime_error, with a message for the user.
+/// Returns the program of a rank: its nodes, ordered by their dependences, then by number. Skips nodes that neither
+/// compute on a device nor send. Computations wait for their dependences; collectives of one group follow each other
+/// anyway. `groups`: members of each group. Throws std::runtime_error, with a message for the user.
 RankProgram program_of_rank(const formats::ChakraTrace& trace, std::int64_t rank,
                             const std::map<std::string, std::vector<std::int64_t>>& groups, std::int64_t ranks) {
   return ProgramWriter(trace, rank, groups, ranks).write();
@@ -304,7 +305,7 @@ struct RankOrder {
   std::int64_t place_of(std::int64_t rank) const { return rank % of_stage; }
 };
 
-/// Returns the distance of neighbours in a list of ranks, if constant; otherwise 0.
+/// Returns the constant difference of consecutive ranks in a list; 0 if it is not constant.
 std::int64_t step_of(const Members& members) {
   const std::int64_t step = members[1] - members[0];
   for (std::size_t i = 2; i < members.size(); ++i) {
@@ -317,7 +318,7 @@ bool is_within_stage(const Members& members, const RankOrder& order) {
   return order.stage_of(members.front()) == order.stage_of(members.back());
 }
 
-/// Finds the numbering: the distance of messages gives the stages; groups divide the rest.
+/// Derives the numbering of ranks: the distance of messages gives the stages, and the groups give the other dimensions.
 RankOrder order_of(const std::vector<RankProgram>& programs) {
   RankOrder order{.ranks = static_cast<std::int64_t>(programs.size())};
   std::int64_t apart = 0;
@@ -350,8 +351,8 @@ RankOrder order_of(const std::vector<RankProgram>& programs) {
   return order;
 }
 
-/// Returns whether a collective is among the ranks of one tensor group. Otherwise it is among corresponding ranks of
-/// all tensor groups.
+/// Returns true if a collective is among the ranks of one tensor group; false if it is among corresponding ranks of all
+/// tensor groups.
 bool is_within_tensor(const TracePart& part, const RankOrder& order) {
   const auto size = static_cast<std::int64_t>(part.members.size());
   const std::int64_t first = order.place_of(part.members.front());
@@ -363,7 +364,8 @@ bool is_within_tensor(const TracePart& part, const RankOrder& order) {
                   fmt::join(part.members, " "), order.tensor, order.tensor));
 }
 
-/// Bytes below which collectives are left out: small ones, such as norms of gradients, involve all stages.
+/// Largest number of bytes of a collective among several stages that is omitted, such as that of norms of gradients; a
+/// larger one is an error.
 constexpr double kFewBytes = 4096;
 
 void leave_out_small(std::vector<RankProgram>& programs, const RankOrder& order, RecordedStep& step) {
@@ -392,7 +394,7 @@ void leave_out_small(std::vector<RankProgram>& programs, const RankOrder& order,
   }
 }
 
-/// Matches the messages of a trace: number `k` of those with one tag from one rank to another is the same at both ends.
+/// Matches the messages of a trace: the k-th message with a tag, from one rank to another, is the k-th at both ends.
 class Messages {
  public:
   explicit Messages(const std::vector<RankProgram>& programs) {
@@ -454,7 +456,7 @@ class StepMerger {
   }
 
  private:
-  /// Returns the program of a stage: its first rank's, which represents the others.
+  /// Returns the program of a stage: that of its first rank, which represents all.
   const RankProgram& program(std::size_t stage) const {
     return programs_[stage * static_cast<std::size_t>(order_.of_stage)];
   }
@@ -495,7 +497,7 @@ class StepMerger {
                     of_part ? fmt::format(", from '{}' on", own.issued[event.part].name) : std::string()));
   }
 
-  /// Returns one value per replica of a stage, from the values of its ranks.
+  /// Returns one value per replica of a stage: the mean over the replica's ranks in this stage.
   std::vector<double> per_replica(std::int64_t stage, const std::function<double(const RankProgram&)>& of) const {
     std::vector<double> values;
     for (std::int64_t replica = 0; replica < order_.replicas(); ++replica) {
@@ -507,7 +509,7 @@ class StepMerger {
     return values;
   }
 
-  /// Adds the next event of a stage; false if it waits for a message that has not been sent yet.
+  /// Adds the next event of a stage. Returns false if it waits for a message that has not been sent yet.
   bool take(std::int64_t stage, std::size_t at) {
     const RankProgram& own = program(static_cast<std::size_t>(stage));
     const TraceEvent& event = own.events[at];
@@ -555,7 +557,7 @@ class StepMerger {
   const RankOrder& order_;
   RecordedStep& step_;
   Messages messages_;
-  std::map<std::pair<std::int64_t, std::size_t>, std::size_t> number_of_;  ///< number of (stage, part), from 1
+  std::map<std::pair<std::int64_t, std::size_t>, std::size_t> number_of_;  ///< by (stage, part), from 1
   std::size_t collectives_ = 0;
 };
 
@@ -565,7 +567,7 @@ std::string list_of(const std::vector<double>& values) {
   return same ? fmt::format("{}", values.front()) : fmt::format("{}", fmt::join(values, " "));
 }
 
-/// Returns the group of another rank that corresponds to `members` of rank 0: ranks at the same distances.
+/// Returns the group of `rank` that corresponds to group `members` of rank 0: the same differences, shifted.
 Members members_of_rank(std::int64_t rank, Members members) {
   std::ranges::sort(members);
   if (members.size() < 2 || members.front() != 0) return members;

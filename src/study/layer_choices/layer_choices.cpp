@@ -18,7 +18,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Makes schedules of one or two tasks, to price them.
+/// Makes schedules of single collectives, round trips and computations, whose times give their prices.
 struct Probes {
   const spec::RunSpec& run;
   std::size_t workers;
@@ -66,8 +66,8 @@ struct Probes {
   }
 };
 
-/// Finds the prices of a run's collectives and computations by simulating schedules of one or two of them. `seconds_of`
-/// simulates the seconds of steps.
+/// Measures prices of a run's collectives and computations: simulates schedules of one or two of them. `seconds_of`
+/// simulates schedules.
 schedule::Prices measured_prices(
     const spec::RunSpec& run, std::size_t workers, spec::Precision precision,
     const std::function<std::vector<double>(const std::vector<schedule::Schedule>& steps)>& seconds_of) {
@@ -108,7 +108,7 @@ schedule::Prices measured_prices(
   };
   prices.worker = device_price(0);
   if (star) {
-    // Latency is paid once on each way.
+    // Latency is paid once up and once down.
     prices.gather = line(seconds[4], seconds[5]);
     prices.broadcast = line(seconds[4], seconds[6]);
     prices.gather.once /= 2;
@@ -121,7 +121,7 @@ schedule::Prices measured_prices(
   return prices;
 }
 
-/// Some steps of a structure, which are timed with different plans.
+/// Searches the best plan (a choice per layer) for the steps of one structure, by timing steps.
 class PlanSearch {
  public:
   PlanSearch(const spec::RunSpec& run, const step::Trajectory& trajectory, std::size_t structure,
@@ -142,7 +142,7 @@ class PlanSearch {
     if (all.empty()) all.push_back(&step_);
     few_ = evenly(all, kFewSteps);
     many_ = evenly(all, kManySteps);
-    // All plans are compared on the same whole steps.
+    // Without jitter and with whole steps, all plans are compared on equal terms.
     cluster_.network.jitter = {};
     cluster_.network.timed_steps = 0;
     cluster_.causes = false;
@@ -157,7 +157,7 @@ class PlanSearch {
     for (step::Assignment& plan : by_weights()) plans.push_back(std::move(plan));
     try_out(plans);
     improve();
-    // Steps differ: the final choice is made over more of them.
+    // Steps differ, so the best plans are compared on more of them.
     std::vector<std::pair<double, step::Assignment>> ranked;
     for (const auto& [plan, seconds] : tried_) ranked.emplace_back(seconds, plan);
     std::ranges::sort(ranked);
@@ -173,7 +173,7 @@ class PlanSearch {
   using Steps = std::vector<const step::Step*>;
   static constexpr std::size_t kFewSteps = 2;      ///< steps on which every plan is tried
   static constexpr std::size_t kManySteps = 16;    ///< steps on which the finalists are tried
-  static constexpr std::size_t kFinalists = 4;     ///< plans tried again, in addition to the uniform ones
+  static constexpr std::size_t kFinalists = 4;     ///< best plans tried again, in addition to the uniform ones
   static constexpr std::size_t kMostRounds = 6;    ///< rounds of improvements
   static constexpr std::size_t kMostTrials = 600;  ///< approximate limit on simulated plans
 
@@ -193,7 +193,7 @@ class PlanSearch {
     return choose(alternatives_, costs_by(price), timed_.shape.layers.size());
   }
 
-  /// Returns one plan per statistic: every layer that has it takes it; other layers send the fewest bytes.
+  /// Returns one plan per statistic: all layers that offer this statistic send it; other layers send the fewest bytes.
   std::vector<step::Assignment> uniform() const {
     std::vector<step::Assignment> plans;
     std::set<std::string> done;
@@ -214,7 +214,7 @@ class PlanSearch {
     return plans;
   }
 
-  /// Returns the best plans by weighted sums, with several weights for uplinks, downlinks and computing.
+  /// Returns the best plans by weighted sums of uplink, downlink and computing costs, for several weights.
   std::vector<step::Assignment> by_weights() {
     const schedule::Prices prices =
         measured_prices(run_, step_.sizes.samples.size(), timed_.precision,
@@ -260,7 +260,7 @@ class PlanSearch {
     return means;
   }
 
-  /// Simulates the plans that have not been simulated; updates the quickest plan so far.
+  /// Simulates the plans not simulated before, and updates the fastest plan.
   void try_out(const std::vector<step::Assignment>& plans) {
     std::vector<step::Assignment> fresh;
     for (const step::Assignment& plan : plans) {
@@ -274,8 +274,8 @@ class PlanSearch {
     }
   }
 
-  /// Tries to change the choice of each layer in turn, with the fewest changes of other layers that this requires. Then
-  /// combines the 1, 2, 4 … best changes that gain time on their own.
+  /// Changes the choice of each layer in turn, with as few changes of other layers as this requires. Then combines the
+  /// 1, 2, 4 … changes that saved the most time alone.
   void improve() {
     const std::vector<schedule::LayerCosts> layers = costs_by(schedule::bytes_sent);
     struct PriceChange {
@@ -311,8 +311,8 @@ class PlanSearch {
     }
   }
 
-  /// Returns the plan with the most exact layers whose step is at most 1 % longer: times of steps are known no better,
-  /// and exact layers need fewer steps.
+  /// Returns a plan that makes as many lossy layers of `plan` exact as possible, and is at most 1 % slower. Step times
+  /// are not known better, and exact layers need fewer steps.
   step::Assignment exact_for_nothing(const step::Assignment& plan, double seconds) const {
     const std::vector<schedule::LayerCosts> layers = costs_by(schedule::bytes_sent);
     std::vector<std::size_t> lossy;
@@ -351,7 +351,7 @@ class PlanSearch {
                     alternatives_.all[static_cast<std::size_t>(alternative)].name);
   }
 
-  /// Returns the plan that changes the fewest layers of `plan` if layer i takes a.
+  /// Returns the plan nearest to `plan` in which layer i takes alternative a: it changes the fewest layers.
   std::optional<step::Assignment> nearest(std::vector<schedule::LayerCosts> layers, const step::Assignment& plan,
                                           std::size_t i, std::size_t a) const {
     constexpr double kNever = std::numeric_limits<double>::infinity();

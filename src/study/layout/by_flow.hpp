@@ -7,16 +7,17 @@
 
 namespace dadsim::study {
 
-/// Returns the network of a device of a layout, with sequences and experts divided and layers whole. Throws
-/// std::invalid_argument, in words, if they cannot be divided so.
+/// Returns one device's network in a layout: sequences and experts are divided, layers are whole. Throws
+/// std::invalid_argument, in words, if they do not divide.
 spec::ModelShape with_parts_of(const spec::ModelShape& whole, const report::Layout& layout);
 
-/// Sets the fidelity to flow unless the scenario has one: layouts are many, and simulating messages can take minutes
-/// for each. The fidelity is unchanged if only messages can follow the network (it changes over time, or others use
-/// it).
+/// Sets the fidelity to flow unless the scenario sets one: a search times many layouts, and simulating messages can
+/// take minutes for each. Keeps the fidelity if only messages can simulate the network (it changes over time, or
+/// carries other traffic).
 void take_flow(scenario::Scenario& scenario);
 
-/// Returns the cluster of a scenario whose fidelity take_flow() chose; anything that flow cannot simulate fails.
+/// Returns the cluster of a scenario after take_flow(). If flow was chosen, timing fails for anything that flow cannot
+/// simulate.
 sim::Cluster cluster_by_flow(const scenario::Scenario& scenario);
 
 }  // namespace dadsim::study

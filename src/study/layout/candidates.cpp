@@ -28,7 +28,8 @@ std::vector<std::int64_t> divisors_of(std::int64_t number) {
 
 bool is_power_of_two(std::int64_t number) { return (number & (number - 1)) == 0; }
 
-/// Returns true if devices can divide the layers of the network.
+/// Returns true for one device, or if the network has layers to divide, all of which can be divided among `tensor`
+/// devices.
 bool divides_layers(const spec::ModelShape& shape, std::int32_t tensor) {
   if (tensor == 1) return true;
   if (std::ranges::none_of(shape.layers,
@@ -111,7 +112,7 @@ class Enumeration {
     return fixed("pipeline") != nullptr || static_cast<double>(most) <= kMostUneven * share;
   }
 
-  /// Returns powers of two, and the whole batch.
+  /// Returns the divisors of `batch` up to kLargestMicroBatch that are powers of two or the batch itself.
   static std::vector<std::int64_t> micro_batches_of(std::int64_t batch) {
     std::vector<std::int64_t> sizes = divisors_of(batch);
     std::erase_if(sizes, [&](std::int64_t size) {
@@ -142,7 +143,8 @@ class Enumeration {
     }
   }
 
-  /// Checks that devices that divide experts are in one stage, and that devices that divide a layer are adjacent.
+  /// Adds the layouts with each number of devices among which experts can be divided. These devices are in one stage,
+  /// and the devices that divide a layer are adjacent.
   void add_experts(report::Layout layout) {
     const std::int64_t of_stage = layout.replicas * layout.how.tensor * layout.how.context;
     for (const std::int64_t group : tried("expert-parallel", divisors_of(experts_))) {
@@ -184,7 +186,8 @@ class Enumeration {
     return orders;
   }
 
-  /// Returns what the backward pass may recompute: with experts or latent vectors also the parts that take little time.
+  /// Returns the choices of recomputation in the backward pass. With experts or latent vectors, also the parts that are
+  /// cheap to compute.
   std::vector<std::pair<spec::Recomputation, spec::BlockParts>> recomputations() const {
     using spec::BlockPart;
     const bool said = fixed("recompute") != nullptr || fixed("recompute-modules") != nullptr;
@@ -223,7 +226,7 @@ class Enumeration {
     }
   }
 
-  /// Returns the choices of replicas that divide the sharded state: all of them (0), or those of a node (HSDP).
+  /// Returns the sizes of the groups that shard the state: all replicas (0), or those of a node (HSDP).
   std::vector<std::int32_t> groups_of(const report::Layout& layout) const {
     std::vector<std::int32_t> groups;
     if (fixed("sharding-group") == nullptr) groups.push_back(0);

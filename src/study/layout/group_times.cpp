@@ -10,18 +10,19 @@
 namespace dadsim::study {
 namespace {
 
-constexpr std::array kSizes{65'536.0, 8'388'608.0, 536'870'912.0};  // bytes of a rank
-constexpr std::size_t kMostRanks = 256;  // ranks of a simulated group; larger groups take proportionally more rounds
+constexpr std::array kSizes{65'536.0, 8'388'608.0, 536'870'912.0};  // bytes per rank
+constexpr std::size_t kMostRanks = 256;  // largest number of ranks simulated; with more ranks, the time of the smallest
+                                         // size is extrapolated by rounds
 
-/// Returns the bytes that a rank sends per byte summed.
+/// Returns the bytes that a rank of a ring all-reduce sends per byte of the vector.
 double ring_share(std::size_t ranks) { return 2.0 * static_cast<double>(ranks - 1) / static_cast<double>(ranks); }
 
 }  // namespace
 
 GroupTimes::GroupTimes(const sim::Cluster& cluster) : cluster_(cluster) {
-  cluster_.flow_alone = false;  // groups are small enough for any fidelity
+  cluster_.flow_alone = false;  // groups are small enough to simulate messages too
   cluster_.aggregator_host.clear();
-  cluster_.framework = {};  // inside of a group there is none
+  cluster_.framework = {};  // a framework has no part in collectives inside a group
   std::map<std::string, int> nodes;
   for (const sim::PlatformHost& host : sim::platform_hosts(cluster.platform)) nodes[host.name] = host.node;
   for (const std::string& host : cluster.hosts) node_of_.push_back(nodes.at(host));
@@ -36,7 +37,7 @@ double GroupTimes::Curve::at(double bytes) const {
   return t0 + (bytes - b0) * (t1 - t0) / (b1 - b0);
 }
 
-/// Returns the groups of this kind that have devices in the first node.
+/// Returns the number of groups of this kind that have devices in the first node; 1 if a group does not leave the node.
 std::size_t GroupTimes::sharing(const Group& group) const {
   const auto& [ranks, stride] = group;
   std::size_t own = 0;
@@ -115,7 +116,8 @@ double GroupTimes::all_reduce(std::size_t ranks, std::size_t stride, double byte
   const std::size_t groups = sharing(group);
   if (groups == 1) return alone;
   const Group all{cluster_.hosts.size(), 1};
-  // Bytes per second of one device per group; the groups together send no more than all devices do.
+  // Scales the time if all groups together would send faster than one group of all devices. Rates in byte/s of one
+  // device.
   const double large = kSizes.back();
   const double of_group = ring_share(ranks) * large / curve_of(group).points.back().second;
   const double of_all = ring_share(all.first) * large / curve_of(all).points.back().second;

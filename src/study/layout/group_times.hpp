@@ -11,15 +11,15 @@
 
 namespace dadsim::study {
 
-/// Times of collectives among groups of a cluster's devices, with all groups at once. One group alone is simulated at
-/// three sizes; other sizes are interpolated. Groups that share the adapters of a node share the rate that all devices
-/// together reach.
+/// Times collectives among groups of a cluster's devices, with all groups active at once. Each kind of group is
+/// simulated alone at three sizes; other sizes are interpolated. Groups that share the adapters of a node are limited
+/// to the rate that all devices reach together.
 class GroupTimes {
  public:
   explicit GroupTimes(const sim::Cluster& cluster);
 
-  /// Simulates, in few processes, all groups that `ask` asks for. During that call of `ask` the returned times are
-  /// arbitrary.
+  /// Simulates, in few processes, all groups whose times `ask` requests. During this call the times returned to `ask`
+  /// are arbitrary.
   void prepare(const std::function<void()>& ask);
 
   /// Returns the seconds of an all-reduce of `bytes` among `ranks` devices that are `stride` apart. Throws
@@ -43,7 +43,7 @@ class GroupTimes {
   sim::Cluster cluster_;
   std::vector<int> node_of_;  ///< per device
   std::map<Asked, Curve> curves_;
-  bool prepares_ = false;  ///< true while groups are only requested, before they are simulated
+  bool prepares_ = false;  ///< true while prepare() collects requests
 };
 
 }  // namespace dadsim::study

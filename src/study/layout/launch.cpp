@@ -17,8 +17,8 @@
 namespace dadsim::study {
 namespace {
 
-/// A setting, and the attribute to report as missing if the framework has no argument for it. An empty text: the value
-/// is the framework's default.
+/// A setting, and the attribute to report if the framework has no argument for it; empty: the value is the framework's
+/// default.
 struct SaidSetting {
   formats::LaunchSetting setting;
   std::string said;
@@ -28,7 +28,8 @@ bool has_wide_gradients(spec::Precision precision) {
   return spec::has_master_copies(precision) && precision != spec::Precision::fp16;
 }
 
-/// Returns the settings of a launch, for any framework. `shards`: the framework has an argument for the sharding.
+/// Returns the settings of a launch, common to all frameworks. `shards`: the framework has an argument for the
+/// sharding.
 std::vector<SaidSetting> launch_settings(const Launch& launch, bool shards) {
   std::vector<SaidSetting> all;
   const report::Layout& layout = launch.layout;
@@ -39,7 +40,8 @@ std::vector<SaidSetting> launch_settings(const Launch& launch, bool shards) {
   spec::TimedAsSpec timed = timed_as_spec_of(layout);
   timed.precision = launch.precision.value_or(timed.precision);
   if (timed.parallelism.micro_batch == 0) timed.parallelism.micro_batch = layout.batch;
-  /// Writes an attribute with the same name in the framework. `tells`: even if it has its default.
+  /// Adds the attribute as a setting of the same name. `tells`: reports the attribute as lacking even if it has its
+  /// default.
   const auto attribute = [&](const char* name, bool tells = false) {
     const std::string value = scenario::timed_as_attribute(timed, name);
     tells = tells || value != scenario::timed_as_attribute({}, name);
@@ -200,7 +202,7 @@ class LaunchOf {
                              ? quotient(replicas, groups, "sharding-groups", "replicas among groups, {}")
                              : number("sharding-group", 0);
     if (has("sharded-replicas")) {
-      // FSDP keeps parameters between both passes by default if there is a pipeline.
+      // FSDP with a pipeline keeps parameters between the forward and backward passes by default.
       if (how.sharding == spec::Sharding::none)
         how.sharding = how.pipeline > 1 ? spec::Sharding::gradients : spec::Sharding::parameters;
       if (group == 1) how.sharding = spec::Sharding::none;
@@ -276,7 +278,7 @@ Launch read_launch(const std::string& file, const std::string& framework, const 
 
 std::vector<std::string> assignments_of(const Launch& launch) {
   std::vector<std::string> set = assignments_of(launch.layout);
-  // An attribute that is in the scenario but not in the layout is removed.
+  // Removes layout attributes of the scenario that this layout does not set.
   for (const std::string_view name : spec::kLayoutAttributes) {
     const std::string path = fmt::format("timed-as.{}=", name);
     if (std::ranges::none_of(set, [&](const std::string& one) { return one.starts_with(path); })) set.push_back(path);

@@ -39,14 +39,14 @@
 namespace dadsim::study {
 namespace {
 
-/// Setting of a search for layouts.
+/// Inputs of a search for layouts.
 struct LayoutSetting {
   scenario::Scenario base;  ///< the scenario; its memory is not checked
-  spec::RunSpec run;        ///< run with the steps
+  spec::RunSpec run;        ///< the run whose steps are timed
   TimedAs timed;            ///< network before it is divided
   sim::Cluster cluster;
   LayoutSpace space;
-  report::Layout written;  ///< the scenario's own
+  report::Layout written;  ///< layout of the scenario file
 };
 
 void check_layout_base(const scenario::Scenario& base) {
@@ -74,7 +74,7 @@ spec::RunSpec run_in_question(const scenario::Scenario& base, const std::string&
   return *found;
 }
 
-/// Excludes fixed attributes from the search.
+/// Checks the values of the fixed attributes, and takes them into the base of the search.
 void read_fixed(LayoutSpace& space, spec::TimedAsSpec timed) {
   scenario::Findings findings("");
   for (auto& [name, value] : space.fixed)
@@ -83,8 +83,8 @@ void read_fixed(LayoutSpace& space, spec::TimedAsSpec timed) {
   space.base = timed.parallelism;
 }
 
-/// Reads the setting. Throws InputError if the scenario times no workload, its devices differ, or none of its runs
-/// takes steps.
+/// Returns the inputs of a search in this scenario. Throws InputError if the scenario times no workload, its devices
+/// differ, or none of its runs takes steps.
 LayoutSetting layout_setting(scenario::Scenario base, const LayoutOptions& options) {
   check_layout_base(base);
   LayoutSetting setting;
@@ -111,14 +111,14 @@ LayoutSetting layout_setting(scenario::Scenario base, const LayoutOptions& optio
   return setting;
 }
 
-/// Corrects the closed form by the errors it had for simulated layouts of the same kind (tensor, context, pipeline and
-/// expert parallelism and sharding).
+/// Corrects the closed form by its errors for simulated layouts of the same kind (tensor, context, pipeline and expert
+/// parallelism, and sharding).
 class EstimateCorrection {
  public:
   explicit EstimateCorrection(const std::vector<report::LayoutTrial>& trials);
 
   bool knows(const report::Layout& layout) const;
-  /// Returns the least simulated ÷ estimated time of the kind, or, without simulations of the kind, of all layouts.
+  /// Returns the least simulated ÷ estimated time among layouts of this kind; if none was simulated, among all layouts.
   double factor(const report::Layout& layout) const;
 
   using Kind = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, spec::Sharding, std::int32_t>;
@@ -131,10 +131,10 @@ class EstimateCorrection {
 
 constexpr double kOfQuickest = 0.4;    // share of simulated layouts: the fastest by the closed form
 constexpr double kOfKinds = 0.3;       // share of simulated layouts: the fastest of each kind
-constexpr std::size_t kOfOneKind = 3;  // fastest layouts per kind
-constexpr std::size_t kOfFront = 4;    // layouts from the front of time against memory, in addition to the fastest
+constexpr std::size_t kOfOneKind = 3;  // largest number of layouts of one kind among the fastest
+constexpr std::size_t kOfFront = 4;    // layouts from the Pareto front of time and memory, in addition to the fastest
 
-/// Returns the front of time against memory by the closed form, the fastest first.
+/// Returns the Pareto front of estimated time and memory, the fastest first.
 std::vector<std::size_t> front_by_estimate(const std::vector<LayoutCandidate>& candidates,
                                            const std::vector<std::size_t>& fitting) {
   std::vector<std::size_t> front;
@@ -169,9 +169,9 @@ double EstimateCorrection::factor(const report::Layout& layout) const {
   const auto known = by_kind_.find(kind_of(layout));
   return known == by_kind_.end() ? of_all_ : known->second;
 }
-/// Selects at most `count` of the fitting candidates, which are sorted by estimate: the quickest with few of a kind,
-/// the quickest of each kind, and some of the front of time against memory.
 
+/// Selects at most `most` of the fitting candidates, which are sorted by estimate: the fastest, at most kOfOneKind of
+/// each kind; then the fastest of each kind; then some of the Pareto front of time and memory.
 std::vector<std::size_t> most_promising(const std::vector<LayoutCandidate>& candidates,
                                         const std::vector<std::size_t>& fitting, std::size_t most) {
   std::vector<std::size_t> picked;
@@ -194,9 +194,9 @@ std::vector<std::size_t> most_promising(const std::vector<LayoutCandidate>& cand
     pick(front[k * (front.size() - 1) / kOfFront]);
   return picked;
 }
-/// Returns at most `count` layouts that were not simulated and, by the corrected closed form, may be quicker than the
-/// best trial; the quickest first.
 
+/// Returns at most `most` layouts that were not simulated but, by the corrected closed form, may be faster than the
+/// best trial. The fastest is first.
 std::vector<std::size_t> still_promising(const std::vector<LayoutCandidate>& candidates,
                                          const std::vector<std::size_t>& fitting,
                                          const std::vector<report::LayoutTrial>& trials, std::size_t most) {
@@ -227,7 +227,8 @@ bool is_tied(const report::LayoutTrial& best, const report::LayoutTrial& other) 
   return ratio * estimate::ratio_band(a->parts, b->parts).low <= 1;
 }
 
-/// Divides a simulated step into parts; time that is not computing is divided as the closed form divides it.
+/// Returns the parts of a simulated step: its computing time is simulated, and the rest is divided in the ratio of the
+/// parts in the closed form.
 report::StepParts parts_of(const report::RunResult& run, const report::StepParts& estimate) {
   report::StepParts parts;
   parts.computing = std::min(run.compute_seconds, run.step_seconds);
@@ -243,8 +244,8 @@ report::StepParts parts_of(const report::RunResult& run, const report::StepParts
   return parts;
 }
 
-/// Sorts the trials by time, finds the front of time against memory, and counts the trials that cannot be told apart
-/// from the first (estimate::ratio_band).
+/// Sorts the trials by time, finds the Pareto front of time and memory, and counts the trials whose times cannot be
+/// distinguished from the first (estimate::ratio_band).
 void rank_trials(report::LayoutReport& report) {
   std::vector<report::LayoutTrial>& trials = report.trials;
   std::ranges::stable_sort(trials, {}, [](const report::LayoutTrial& one) { return one.simulated->step_seconds; });
@@ -257,13 +258,14 @@ void rank_trials(report::LayoutReport& report) {
   while (report.tied < trials.size() && is_tied(trials.front(), trials[report.tied])) ++report.tied;
 }
 
-constexpr std::int64_t kManyDevices = 512;  // devices that take longer to load than candidates to estimate
+constexpr std::int64_t kManyDevices = 512;  // number of devices above which loading the platform takes longer than all
+                                            // estimates
 constexpr std::size_t kAtATime = 4;         // layouts simulated before the closed form is corrected again
 constexpr std::size_t kTogether = 2;        // layouts simulated before their total work is checked against its limit
 constexpr double kOfOne = 0.1;              // share of the work limit, for shorter steps of a doubtful layout
-constexpr double kWorthSaying = 0.97;       // share of the best time; a layout with more memory is reported if below
+constexpr double kWorthSaying = 0.97;       // share of the best time, below which larger layouts are reported
 
-/// Returns "path=value" of --set, for a layout and its memory.
+/// Returns the overrides with one more, by which the memory of devices is not checked.
 std::vector<std::string> ignoring_memory(std::vector<std::string> overrides) {
   overrides.emplace_back("workers.memory=ignore");
   return overrides;
@@ -474,10 +476,10 @@ class LayoutSearch {
     }
   }
 
-  /// Times the quickest layout with all its micro-batches, as in a run. Does so for all others if shorter steps were
-  /// inaccurate.
+  /// Times the fastest layout with all its micro-batches, as in a run. Also times all others in this way if shorter
+  /// steps were inaccurate.
   void time_whole() {
-    constexpr double kSame = 1e-3;  // share of the step
+    constexpr double kSame = 1e-3;  // relative difference of step times
     if (report_.trials.empty()) return;
     const auto seconds = [](const report::LayoutTrial& one) { return one.simulated->step_seconds; };
     std::ranges::stable_sort(report_.trials, {}, seconds);
@@ -499,7 +501,7 @@ class LayoutSearch {
     std::vector<Prepared> prepared;
     for (std::size_t i = 0; i < trials.size(); ++i) {
       const double work = whole_work_[assignments_of(trials[i].layout)];
-      const bool in_doubt = report::doubt_of(*trials[i].simulated) > 0;  // and would be doubtful as a whole step
+      const bool in_doubt = report::doubt_of(*trials[i].simulated) > 0;  // a whole step would be doubtful too
       if (options_.most_work > 0 && (in_doubt || !affords(work))) continue;
       std::optional<scenario::Scenario> scenario = scenario_of(trials[i].layout);
       if (!scenario) continue;
@@ -519,7 +521,8 @@ class LayoutSearch {
     }
   }
 
-  /// Returns the quickest layout that does not fit, by the corrected closed form.
+  /// Ranks the trials. Records in `roomy` the fastest layout that does not fit the memory, by the corrected closed
+  /// form, if it beats the best trial clearly.
   void conclude() {
     rank_trials(report_);
     const std::vector<report::LayoutTrial>& trials = report_.trials;
@@ -542,19 +545,19 @@ class LayoutSearch {
   }
 
   LayoutOptions options_;
-  std::string text_;                 ///< text of the scenario
+  std::string text_;                 ///< text of the scenario file
   scenario::ScenarioSource source_;  ///< the scenario without a layout in <timed-as>
   scenario::Catalog catalog_;
   LayoutSetting setting_;
-  std::vector<std::string> overrides_;       ///< settings except those of a layout
-  std::vector<LayoutCandidate> candidates_;  ///< the quickest by the closed form first
+  std::vector<std::string> overrides_;       ///< settings of --set except those of the layout
+  std::vector<LayoutCandidate> candidates_;  ///< sorted by estimated time, fastest first
   std::vector<std::size_t> fitting_;         ///< indices of candidates that fit, quickest first
   std::optional<report::StepParts> written_estimate_;
   LearningStore store_;
   report::LayoutReport report_;
   Progress* progress_ = nullptr;
   double work_ = 0;                                          ///< work of the simulations so far
-  std::map<std::vector<std::string>, double> whole_work_{};  ///< work of a whole step, by the layout's assignments
+  std::map<std::vector<std::string>, double> whole_work_{};  ///< work of a whole step, by assignments of its layout
 };
 
 }  // namespace

@@ -14,8 +14,8 @@
 namespace dadsim::study {
 namespace {
 
-/// Share of a backward pass that can overlap with sums of gradients: the first gradient must exist, and the last sum
-/// follows the pass.
+/// Share of a backward pass that gradient sums can overlap. The first sum starts after the first gradient, and the last
+/// one ends after the pass.
 constexpr double kHidden = 0.9;
 
 double rows_of(const spec::LayerShape& layer, std::int64_t micro_batch) {
@@ -38,7 +38,7 @@ std::tuple<std::int32_t, std::int32_t, std::int32_t> divided_as(const report::La
 
 }  // namespace
 
-/// Returns the shape shared by layouts with the same division, for any number of replicas.
+/// Returns the shape of one device's network, cached for all layouts with the same division.
 const spec::ModelShape& StepEstimate::parts_of(const report::Layout& layout) {
   const Division division = divided_as(layout);
   const auto known = parts_.find(division);
@@ -81,7 +81,7 @@ const StepEstimate::Layers& StepEstimate::layers_of(const report::Layout& layout
     (shares_experts ? layers.expert_bytes : layers.gradient_bytes)[i] =
         element * timed_.gradient_width * static_cast<double>(own.parameters);
     if (tensor == 1) continue;
-    if (own.split == spec::TensorSplit::whole && !shares_experts) {  // along the sequence
+    if (own.split == spec::TensorSplit::whole && !shares_experts) {  // divided along the sequence
       layers.forward[i] /= tensor;
       layers.backward[i] /= tensor;
       layers.weights[i] /= tensor;
@@ -181,7 +181,7 @@ double StepEstimate::exchange_of(const report::Layout& layout, const EstimatedSt
   }
   double scatter = both / 2;
   double gather = both / 2 / timed_.gradient_width;
-  double among_groups = 0;  // sum over the devices of a group
+  double among_groups = 0;  // seconds of the sum among sharding groups
   if (layout.how.sharding_group > 0) {
     const auto group = static_cast<std::size_t>(layout.how.sharding_group);
     const double inside = groups_.all_reduce(group, stride, stage.gradient_bytes + stage.expert_bytes);

@@ -37,13 +37,13 @@ class StepEstimate {
   report::StepParts of(const report::Layout& layout);
 
  private:
-  /// Seconds of each layer, on one of the devices that divide it.
+  /// Times of each layer on one of the devices that divide it.
   struct Layers {
     std::vector<double> forward, backward, update;
-    std::vector<double> weights;                      ///< seconds of gradients of weights, part of backward
+    std::vector<double> weights;                      ///< seconds for gradients of weights; part of `backward`
     std::vector<double> sums_forward, sums_backward;  ///< seconds of messages among a layer's devices
     std::vector<double> gradient_bytes;
-    std::vector<double> expert_bytes;  ///< bytes of gradients summed only among holders of the same experts
+    std::vector<double> expert_bytes;  ///< gradient bytes of experts, summed only among replicas of the same experts
   };
   struct EstimatedStage {
     double forward = 0, backward = 0, weights = 0, update = 0, sums = 0, gradient_bytes = 0, expert_bytes = 0;

@@ -15,7 +15,7 @@ bool is_of_layout(std::string_view name) {
   return std::ranges::find(spec::kLayoutAttributes, name) != spec::kLayoutAttributes.end();
 }
 
-/// Returns the tag at `begin` without the layout's attributes. Adds their names to `left_out`.
+/// Returns the tag at `begin` without layout attributes. Appends the names of these attributes to `left_out`.
 std::string tag_without(const std::string& text, std::size_t begin, std::size_t& end,
                         std::vector<std::string>& left_out) {
   std::string tag;

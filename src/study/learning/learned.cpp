@@ -36,7 +36,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Returns training that ends after `steps` steps.
+/// Returns the settings of a training that ends after `steps` steps, or earlier if `training` does.
 spec::TrainingSpec first_steps(const spec::TrainingSpec& training, const Problem& problem, std::uint64_t seed,
                                int steps) {
   spec::TrainingSpec few_steps = training;
@@ -61,7 +61,7 @@ report::Guess guess_of(const models::Samples& test) {
   return guess;
 }
 
-/// Keeps only the computations and messages of a run's steps.
+/// Removes the learned numbers; keeps the computations and messages of a run's steps.
 void forget_what_was_learned(LearnedRun& run) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   step::Trajectory& trajectory = run.trajectory;
@@ -72,7 +72,8 @@ void forget_what_was_learned(LearnedRun& run) {
   if (cap > 0) run.remarks.push_back(report::Statement{"ranks-at-cap"}.with("cap", cap));
 }
 
-/// Refuses a scenario that needs learning. It may have been read for learning, and then be timed without learning.
+/// Throws InputError if the scenario needs learning. The scenario may have been read for learning and then timed
+/// without.
 void refuse_what_must_be_learned(const scenario::Scenario& scenario) {
   std::vector<Diagnostic> errors;
   for (const auto& [run, fault] : faults_where_nothing_is_learned(scenario)) {
@@ -82,7 +83,7 @@ void refuse_what_must_be_learned(const scenario::Scenario& scenario) {
   if (!errors.empty()) throw InputError(std::move(errors));
 }
 
-/// Returns the settled run (see settled()): learning may depend on the choices of the timed network's layers.
+/// Returns the settled run (see settled()), because learning may depend on the choices for the timed network's layers.
 spec::RunSpec settle(const scenario::Scenario& scenario, SharedCache& shared_cache, const spec::RunSpec& run,
                      const spec::TrainingSpec& training, std::uint64_t seed) {
   if (!may_be_settled(run)) return run;
@@ -92,7 +93,7 @@ spec::RunSpec settle(const scenario::Scenario& scenario, SharedCache& shared_cac
       algorithms::planned_run({problem->data, problem->partition, scenario.model, training, seed}).batch;
   const TimedAs timed = timed_as_of(scenario, shape, rows / static_cast<double>(problem->partition.size()));
   return settled(run, shape, timed, cluster_of(scenario), [&] {
-    // The first steps are not typical: effective ranks rise.
+    // More than one step is learned, because effective ranks rise in the first steps.
     constexpr int kSteps = 20;
     const spec::TrainingSpec few_steps = first_steps(training, *problem, seed, kSteps);
     return algorithms::learn(run, {problem->data, problem->partition, scenario.model, few_steps, seed},
@@ -146,7 +147,7 @@ class Learner {
     const std::optional<std::size_t> leader = first_exact(runs);
     const auto follows = [&](std::size_t i) { return leader && i > *leader && learns_the_pooled_gradient(runs[i]); };
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      // Learning on a cluster must not be found under a key without a cluster.
+      // A run that learns on its cluster gets no key, because the key would not cover the cluster.
       if (!learns_on_cluster(scenario_, runs[i])) {
         keys[i] = learning_hash_of(scenario_, runs[i], training, seed);
         if (follows(i)) keys[i] = fingerprint(fmt::format("{} beside {}", keys[i], keys[*leader]));
@@ -154,7 +155,7 @@ class Learner {
       }
       if (!learned[i]) missing.push_back(i);
     }
-    // Runs that differ only in failures, or in the algorithm of sums, learn the same: once.
+    // Runs that differ only in failures or sum algorithms learn the same; they are learned once.
     const auto same_as = [&](std::size_t i) -> std::size_t {
       for (const std::size_t earlier : missing) {
         if (earlier == i || learns_on_cluster(scenario_, runs[i])) return i;
@@ -171,7 +172,7 @@ class Learner {
     const auto problem_of = [&](const spec::RunSpec& run, const spec::TrainingSpec& steps) {
       return ProblemOfRun(scenario_, run, problem.data, problem.partition, steps, seed);
     };
-    // Learns the whole training, even if only some of its steps are recorded, because remarks refer to the whole.
+    // Plans the whole training even if only some steps are recorded, because remarks refer to all steps.
     const algorithms::RunContext planned =
         algorithms::planned_run({problem.data, problem.partition, scenario_.model, training, seed});
     const auto facts_of = [&](const spec::RunSpec& run) {
@@ -205,7 +206,7 @@ class Learner {
       result->guess = guess_of(problem.data.test);
       result->rows = planned.batch / static_cast<double>(problem.partition.size());
       const methods::MethodInfo* info = protocols::find_method(run.algorithm);
-      const bool later = learns_on_cluster(scenario_, run) && !run.event_driven;  // remarks follow once its steps exist
+      const bool later = learns_on_cluster(scenario_, run) && !run.event_driven;  // its remarks follow the learning
       if (info != nullptr && info->remark && !later) {
         methods::RunFacts facts = facts_of(run);
         if (!scenario_.timing_only) facts.taken->steps = static_cast<std::int64_t>(result->trajectory.steps.size());
@@ -324,7 +325,8 @@ LearnedRunPtr learn_attended(const scenario::Scenario& scenario, const spec::Run
   const methods::MethodInfo* info = protocols::find_method(run.algorithm);
   const algorithms::RunContext planned =
       algorithms::planned_run({problem->data, problem->partition, scenario.model, training, seed});
-  // Noise is calibrated to the planned steps. A site that has begun that many steps has no ε left, and the run ends.
+  // Noise is calibrated to the planned steps. The run ends when a site has begun that many steps, because its privacy
+  // budget (ε) is spent.
   if (info != nullptr && info->privacy && info->asks_for_plan(run.parameters)) attendance.limit_begun(planned.steps);
   auto result = std::make_shared<LearnedRun>(described);
   result->trajectory =
@@ -381,7 +383,7 @@ Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store,
       learned.other_seeds.push_back(std::move(others));
     }
   }
-  // Simulations are forked from here on: forks are faster without memory that learning no longer needs.
+  // Frees memory that learning no longer needs: simulations are forked from here on, and forks are then faster.
   ::malloc_trim(0);
   learned.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return learned;

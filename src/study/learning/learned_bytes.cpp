@@ -15,7 +15,7 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::uint32_t kMark = 0x4C444144;  // "DADL" in little-endian order
-constexpr int kCompression = 1;  // the fastest level: ranks and samples repeat so much that higher ones gain little
+constexpr int kCompression = 1;  // zlib's fastest level; higher levels hardly compress learned ranks and samples better
 
 }  // namespace
 
@@ -71,7 +71,7 @@ LearnedRunPtr learned_from_bytes(std::string_view bytes) {
   std::uint64_t size = 0;
   std::uint64_t print = 0;
   head >> mark >> format >> size >> print;
-  // zlib expands by a factor of at most about 1,000: a damaged size must not take all memory.
+  // zlib expands by a factor of at most about 1,000. The check keeps a damaged size from allocating all memory.
   if (mark != kMark || format != step::kTrajectoryFormat || size / 1100 > bytes.size()) return nullptr;
   std::string plain(size, '\0');
   uLongf got = size;

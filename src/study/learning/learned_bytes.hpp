@@ -12,7 +12,7 @@
 
 namespace dadsim::study {
 
-/// Return the key of a record: of an operation's result, of a learned run.
+/// Return the key of a record, from the key of an operation's result or of a learned run.
 std::string record_key(const world::ValueKey& key);
 std::string record_key(std::uint64_t key);
 
@@ -29,7 +29,8 @@ void fields(auto& bytes, of<LearnedRun> auto& run) {
 /// Serialises a learned run, compressed, for a file.
 std::string to_bytes(const LearnedRun& run);
 
-/// Returns null unless the bytes come from to_bytes() of this build: another format or byte order, truncated, damaged.
+/// Returns null if the bytes do not come from to_bytes() of this build: of another format or byte order, truncated or
+/// damaged.
 LearnedRunPtr learned_from_bytes(std::string_view bytes);
 
 }  // namespace dadsim::study

@@ -11,8 +11,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Returns a hash of everything that a simulation of the run may depend on: the scenario without what is only computed
-/// from its times.
+/// Returns a hash of all inputs of the run's simulation: the scenario without settings that only evaluate its times.
 std::string question_of(const scenario::Scenario& scenario, std::size_t run) {
   scenario::Scenario some = scenario;
   some.costs.reset();

@@ -47,7 +47,7 @@ constexpr const char* kTimeForm =
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 constexpr std::size_t kMostBytesOfLineOfSteps = 65'536;
 constexpr std::size_t kMostRowsOfSteps = 10'000;
-constexpr std::size_t kMostFaultsOfSteps = 20;  // listed ones
+constexpr std::size_t kMostFaultsOfSteps = 20;  // largest number of errors listed
 
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells;
@@ -281,12 +281,12 @@ namespace {
 
 using spec::DeviceSpec;
 
-/// A constant that may be fitted.
+/// A constant of a device that may be fitted.
 struct FitParameter {
   std::string name;
   std::function<double(const DeviceSpec&)> get;
   std::function<void(DeviceSpec&, double)> set;
-  bool share = true;  ///< at most 1; false: seconds
+  bool share = true;  ///< true: a share of at most 1; false: seconds
 };
 
 FitParameter efficiency_parameter(spec::LayerKind kind, spec::Precision precision) {
@@ -331,7 +331,7 @@ std::optional<Row> solved(std::vector<Row> a, Row b) {
   return b;
 }
 
-/// The measured steps, and a device to fit to them.
+/// Fits a device to measured steps.
 class CalibrationFit {
  public:
   explicit CalibrationFit(std::span<const MeasuredDeviceStep> measurements) : measurements_(measurements) {
@@ -361,7 +361,7 @@ class CalibrationFit {
       parameter.set(other, parameter.get(device) * std::exp(by));
       return residuals(other);
     };
-    // A share cannot exceed 1.
+    // An efficiency is varied downwards only, if a step upwards would exceed 1.
     const double above = parameter.share && parameter.get(device) * std::exp(kStep) > 1 ? 0 : kStep;
     Row high = moved(above);
     const Row low = moved(-kStep);
@@ -369,8 +369,8 @@ class CalibrationFit {
     return high;
   }
 
-  /// Returns the uncertainty of each constant if every measurement has an error of one per cent; infinity if the
-  /// measurements do not determine it.
+  /// Returns the relative uncertainty of each constant if every measurement has an error of one per cent; infinity if
+  /// the measurements do not determine the constants.
   Row uncertainties(const DeviceSpec& device, const std::vector<FitParameter>& parameters) const {
     constexpr double kOff = 0.01;
     const std::size_t n = parameters.size();
@@ -477,7 +477,7 @@ std::string step_in_words(const MeasuredDeviceStep& one) {
   return fmt::format("{} with {} samples in {}", one.workload, one.batch, to_string(one.precision));
 }
 
-/// Throws if a kernel takes less than the peaks and the bandwidth allow.
+/// Throws if a kernel takes less time than the peaks and the bandwidth of the device allow.
 void check_kernels(std::span<const MeasuredDeviceStep> measured, const std::string& file, const DeviceSpec& device) {
   std::vector<Diagnostic> errors;
   for (const MeasuredDeviceStep& one : measured) {
@@ -491,8 +491,8 @@ void check_kernels(std::span<const MeasuredDeviceStep> measured, const std::stri
   if (!errors.empty()) throw InputError(std::move(errors));
 }
 
-/// Throws if the fit is far from the measurements. The error names the row with the largest deviation, and the row with
-/// the largest deviation of opposite sign.
+/// Throws if the fit deviates too much from the measurements. The error names the row with the largest deviation, and
+/// the row with the largest one of opposite sign.
 void check_residuals(const Row& residuals, std::span<const MeasuredDeviceStep> measured, const std::string& file,
                      const DeviceSpec& device) {
   std::vector<Diagnostic> errors;

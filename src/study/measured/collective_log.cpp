@@ -19,11 +19,11 @@ namespace {
 constexpr double kMicro = 1e-6;
 constexpr double kMilli = 1e-3;
 
-/// A benchmark, recognised by the first column of its tables and by their time column.
+/// A benchmark program, recognised by the name of the first column and of the time column.
 struct Benchmark {
   std::string_view first, time;
   double unit;
-  bool several;      ///< repeated time columns are several ways of measuring
+  bool several;      ///< true: repeated time columns are different ways of measuring
   bool whole_rows;   ///< see CollectiveColumns
   bool of_messages;  ///< see CollectiveColumns
 };
@@ -38,8 +38,8 @@ constexpr std::array kBenchmarks{
     Benchmark{"bytes", "t_avg[usec]", kMicro, false, false, true},    // Intel MPI Benchmarks, oneCCL
 };
 
-/// Returns the names of a heading from the first column on, after any label. Halves of names are left out: "Avg
-/// Latency(us)", "Latency (us)".
+/// Returns the column names of a heading from the first column on, after any label. Skips words that are half of a
+/// name, as in "Avg Latency(us)" and "Latency (us)".
 std::vector<std::string> names_in(const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 4> kHalves{"Avg", "Min", "Max", "Pure"};
   std::vector<std::string> names;
@@ -58,14 +58,14 @@ constexpr double kGigabyte = 1e9;
 constexpr std::size_t kMostFaults = 20;
 /// Largest accepted deviation of a bandwidth from size ÷ time, beyond the rounding of both.
 constexpr double kSlack = 0.02;
-constexpr double kToldApart = 1;  // GB/s, least algorithm bandwidth: its two decimals are then within 1 %
+constexpr double kToldApart = 1;  // GB/s; from this bandwidth on, its two decimals are exact to 1 %
 
-/// The programs of nccl-tests (src/*.cu), which may also be built as …_mpi.
+/// Test programs of nccl-tests (src/*.cu); builds with MPI may be called …_mpi.
 constexpr std::array<std::string_view, 11> kTests{
     "all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "broadcast_perf", "reduce_perf",   "alltoall_perf",
     "alltoallv_perf",  "gather_perf",     "scatter_perf",        "sendrecv_perf",  "hypercube_perf"};
 
-/// Returns the test that a word names, with or without its path; else an empty text.
+/// Returns the test named by a word, which may contain a path; else an empty text.
 std::string test_in(std::string_view word) {
   word.remove_prefix(std::min(word.find_last_of("/#") + 1, word.size()));
   if (word.ends_with("_mpi")) word.remove_suffix(4);
@@ -95,8 +95,8 @@ bool begins_with_letter(std::string_view word) {
   return !word.empty() && std::isalpha(static_cast<unsigned char>(word.front())) != 0;
 }
 
-/// Returns the words of a line without colours (ECMA-48: ESC [ … letter) and without mpirun's prefix glued to the text
-/// ("[1,0]<stdout>:text").
+/// Returns the words of a line without colour codes (ECMA-48: ESC [ … letter) and without mpirun's prefix glued to the
+/// text ("[1,0]<stdout>:text").
 std::vector<std::string> words_of_line(std::string_view line) {
   std::string plain;
   while (!line.empty()) {
@@ -117,7 +117,7 @@ std::vector<std::string> words_of_line(std::string_view line) {
   return words_of(rest);
 }
 
-/// Returns whether a word may stand in a numeric cell.
+/// Returns whether a word can be a cell of a table: a number, or a result in place of one.
 bool is_cell(std::string_view word) { return number_of(word) || word == "N/A" || word == "Pass" || word == "Fail"; }
 
 class CollectiveLogReader {
@@ -171,8 +171,8 @@ class CollectiveLogReader {
     ranks_.clear();
   }
 
-  /// Returns the position at which a row begins, after any label: with the contents of the first columns, followed by
-  /// numbers alone unless a column has words.
+  /// Returns the position at which a row begins, after any label. The first columns have their contents there; only
+  /// numbers follow, unless a column has words.
   std::optional<std::size_t> row_in(const std::vector<std::string>& words) const {
     if (!columns_) return std::nullopt;
     const std::size_t last = columns_->type > 0 ? std::max(columns_->elements, columns_->type) : columns_->time.front();
@@ -204,7 +204,7 @@ class CollectiveLogReader {
           says("device"))
         ranks_.insert(words[i + 1]);
     }
-    // "# Collective test starting: hypercube_perf": the collective of a table, known or not
+    // "# Collective test starting: hypercube_perf": names the collective of a table, which may be unknown
     if (const auto after = at("starting:"); after != words.end() && after + 1 != words.end() && says("test")) {
       const std::string known = test_in(*(after + 1));
       test_ = known.empty() ? *(after + 1) : known;
@@ -239,7 +239,7 @@ class CollectiveLogReader {
     take_cells(std::move(words));
   }
 
-  /// Returns whether a line is the rest of a cut row, after any label.
+  /// Returns whether a line is the rest of a cut row, possibly after a label.
   bool continue_row(const std::vector<std::string>& words) {
     if (cells_.size() < std::max<std::size_t>(1, columns_ ? columns_->time.front() : 1)) return false;
     const auto begin = std::adjacent_find(words.begin(), debug_in(words),
@@ -249,13 +249,13 @@ class CollectiveLogReader {
     return true;
   }
 
-  /// Returns the position at which a line of NCCL's or RCCL's log begins inside another.
+  /// Returns the position at which a log line of NCCL or RCCL begins within another line.
   static std::vector<std::string>::const_iterator debug_in(const std::vector<std::string>& words) {
     return std::ranges::find_if(words, [](const auto& word) { return word == "NCCL" || word == "RCCL"; });
   }
 
-  /// Takes words as the next cells of a row, as far as possible. Another log line may begin right after a cell, as
-  /// in "-1node-a:1000:1020". After a number of wrong values its text is cut off.
+  /// Takes words as the next cells of a row as long as they fit. A line of another log may begin right after a cell, as
+  /// in "-1node-a:1000:1020"; a count of wrong values is then cut before it.
   void take_cells(std::vector<std::string> words) {
     for (std::string& word : words) {
       const std::size_t column = cells_.size();
@@ -270,7 +270,7 @@ class CollectiveLogReader {
   void end_row() {
     if (cells_.empty()) return;
     const std::vector<std::string> cells = std::exchange(cells_, {});
-    // The in-place time may not have been measured.
+    // nccl-tests may not have measured the in-place time.
     if (cells.size() == columns_->count || (columns_->time.size() > 1 && cells.size() == columns_->time[1])) {
       const auto faults = static_cast<std::ptrdiff_t>(faults_.size());
       read_row(cells);
@@ -306,7 +306,7 @@ class CollectiveLogReader {
     if (columns_->bus_bandwidth == 0 || columns_->bus_bandwidth >= words.size()) return;
     const std::optional<double> bus = number_of(words[columns_->bus_bandwidth]);
     const std::optional<double> own = number_of(words[columns_->algorithm_bandwidth.front()]);
-    // With fewer than three digits, the factors of the collectives cannot be distinguished.
+    // Bandwidths of fewer than three digits cannot distinguish the factors of the collectives.
     if (bus && own && *own >= kToldApart) log_.tables.back().bus_share = *bus / *own;
   }
 
@@ -349,7 +349,7 @@ class CollectiveLogReader {
   int number_ = 0;
   std::string test_;             ///< test of the next table
   std::set<std::string> ranks_;  ///< ranks of the next table
-  std::string bandwidths_;       ///< bandwidth heading found in place of times
+  std::string bandwidths_;       ///< bandwidth columns found where times were expected
   bool in_place_first_ = false;
   std::optional<CollectiveColumns> columns_;
   std::vector<std::string> cells_;  ///< cells of a cut row
@@ -380,7 +380,7 @@ std::optional<CollectiveColumns> columns_of(const std::vector<std::string>& word
     if (names[i].starts_with("busbw") && columns.bus_bandwidth == 0) columns.bus_bandwidth = i;
     if (names[i] == "#wrong") columns.wrong.push_back(i);
   }
-  // Ordinary text may contain a size and a time.
+  // Ordinary text may also contain a size and a time.
   if (known->several && (columns.elements == 0 || columns.time.size() != columns.algorithm_bandwidth.size()))
     return std::nullopt;
   return columns;

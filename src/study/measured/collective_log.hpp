@@ -9,17 +9,17 @@
 
 namespace dadsim::study {
 
-/// Columns of a table of measured collectives, from 0.
+/// Column indices of a table of measured collectives, from 0.
 struct CollectiveColumns {
-  std::size_t count = 0;               ///< columns of the heading
-  std::size_t size = 0;                ///< bytes
-  std::size_t elements = 0, type = 0;  ///< 0: absent
-  std::vector<std::size_t> time;       ///< per way of measuring: out of place, in place
+  std::size_t count = 0;               ///< number of columns in the heading
+  std::size_t size = 0;                ///< column of the size in bytes
+  std::size_t elements = 0, type = 0;  ///< columns of the number and type of elements; 0: absent
+  std::vector<std::size_t> time;       ///< columns of times, one per way of measuring: out of place, in place
   std::vector<std::size_t> algorithm_bandwidth, wrong;
-  std::size_t bus_bandwidth = 0;  ///< column of the first way of measuring; 0: absent
+  std::size_t bus_bandwidth = 0;  ///< column of the bus bandwidth, out of place; 0: absent
   double unit = 1;                ///< seconds per unit of the times
-  bool whole_rows = false;        ///< a row has as many cells as the heading
-  bool of_messages = false;       ///< true: sizes of operations with blocks are of one block
+  bool whole_rows = false;        ///< true: each row has as many cells as the heading
+  bool of_messages = false;       ///< true: for operations with blocks, the size is that of one block
 };
 
 /// Returns the columns of a line that is the heading of a table with times: of nccl-tests, rccl-tests and MSCCL++
@@ -42,29 +42,29 @@ inline constexpr const char* kCollectiveBenchmarks =
 struct CollectiveLog {
   struct LoggedRow {
     double size = 0;                              ///< bytes, as the benchmark counts them
-    double seconds = 0;                           ///< out of place, or in place if only that was measured
+    double seconds = 0;                           ///< time out of place, or in place if only that was measured
     std::optional<double> in_place_seconds = {};  ///< filled if both were measured
     int line = 0;                                 ///< line of the file, from 1
   };
   struct LoggedTable {
     std::string test;                      ///< name in nccl-tests: "all_reduce_perf"; empty if the log has none
-    std::optional<std::size_t> ranks;      ///< if the log lists them
+    std::optional<std::size_t> ranks;      ///< number of ranks; none if the log does not list them
     std::vector<LoggedRow> rows;           ///< rows of at least one byte, in the order of the log
     int line = 0;                          ///< line of its heading
-    std::optional<double> bus_share = {};  ///< bus bandwidth ÷ algorithm bandwidth, in the last row with 1 GB/s or more
-    bool of_messages = false;              ///< sizes of operations with blocks are of one block, not of all ranks
+    std::optional<double> bus_share = {};  ///< bus ÷ algorithm bandwidth, in the last row with 1 GB/s or more
+    bool of_messages = false;              ///< true: sizes are those of one block, not of all ranks
   };
   std::vector<LoggedTable> tables;   ///< at least one, each with a row
-  std::vector<Diagnostic> warnings;  ///< omitted rows
+  std::vector<Diagnostic> warnings;  ///< about omitted rows
 };
 
-/// Reads `text`, the contents of `file`: the tables in it, ignoring text around them and prefixes of their lines: the
-/// task by srun ("0: "), mpirun ("[1,0]<stdout>:", "[0] "), pdsh ("node1: ") or docker, a time by Kubernetes. Columns
-/// are found by their heading. A row cut by a library's log line (NCCL_DEBUG=INFO) continues below; otherwise it is
-/// omitted with a warning. Throws InputError without any table or complete row, for a time that is invalid or
-/// contradicts its bandwidth, and for wrong results of the benchmark.
+/// Reads `text`, the contents of `file`, and returns its tables. Ignores text around them, and prefixes of their lines:
+/// the task by srun ("0: "), mpirun ("[1,0]<stdout>:", "[0] "), pdsh ("node1: ") or docker, a time by Kubernetes. Finds
+/// columns by the heading. A row cut by a library's log line (NCCL_DEBUG=INFO) continues below; otherwise it is omitted
+/// with a warning. Throws InputError without any table or complete row, for a time that is invalid or contradicts its
+/// bandwidth, and for wrong results of the benchmark.
 CollectiveLog read_collective_log(const std::string& file, const std::string& text);
-/// Reads the same; returns none without a heading of a known benchmark.
+/// Reads the tables as read_collective_log() does, but returns none if `text` has no heading of a known benchmark.
 std::optional<CollectiveLog> find_collective_log(const std::string& file, const std::string& text);
 
 }  // namespace dadsim::study

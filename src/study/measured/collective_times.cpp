@@ -34,7 +34,7 @@ std::string plain(std::string_view name) {
 }
 
 constexpr std::array<std::pair<std::string_view, Operation>, 12> kOtherNames{{
-    {"reduction", Operation::all_reduce},  // NVSHMEM, like the next one
+    {"reduction", Operation::all_reduce},  // NVSHMEM, also the next line
     {"fcollect", Operation::all_gather},
     {"bcast", Operation::broadcast},
     {"sendrecv", Operation::neighbour_exchange},
@@ -67,7 +67,7 @@ CollectiveLog::LoggedRow together(const std::vector<CollectiveLog::LoggedRow>& r
   return row;
 }
 
-/// Checks the collective of a table that names none: the ratio of its bandwidths has to fit.
+/// Checks the requested collective against a table without a name: the ratio of its bandwidths must fit.
 void check_bus_share(const CollectiveLog::LoggedTable& table, const std::string& file, const std::string& test,
                      std::size_t ranks) {
   constexpr double kRounding = 0.02;

@@ -14,7 +14,8 @@
 
 namespace dadsim::study {
 
-/// Message pattern between ranks: in nccl-tests every rank sends to the next; in OSU one rank sends to another.
+/// Names of the tests of single messages: in nccl-tests every rank sends to the next one; in OSU one rank sends to
+/// another.
 inline constexpr std::string_view kSendTest = "sendrecv_perf";
 inline constexpr std::string_view kLatencyTest = "osu_latency";
 
@@ -28,20 +29,21 @@ std::string test_of(report::Operation operation);
 /// Returns the test names of all operations that nccl-tests measure.
 std::vector<std::string> names_of_tests();
 
-/// Returns an operation among `ranks` ranks, on a vector of `bytes` bytes as nccl-tests count them. `pairs`: from → to,
-/// for messages. If `pairs` is empty, every rank sends to the next, or only the first one sends.
+/// Returns the request of an operation among `ranks` ranks, on a vector of `bytes` bytes as nccl-tests count them.
+/// `pairs`: sender and receiver of each message. If `pairs` is empty, every rank sends to the next one; of
+/// Operation::send, only the first rank sends.
 collectives::CollectiveRequest request_of(report::Operation operation, double bytes, std::size_t ranks,
                                           std::span<const std::pair<int, int>> pairs = {});
 
-/// Times of one collective in a log, for a number of ranks.
+/// Measured times of one collective in a log, for one number of ranks.
 struct CollectiveTimes {
   std::string test;                            ///< name of the test; empty if neither the log nor the caller gives it
-  std::vector<CollectiveLog::LoggedRow> rows;  ///< one per size, over all ranks; the median of its measurements
+  std::vector<CollectiveLog::LoggedRow> rows;  ///< one per size, over all ranks: the median of its measurements
   std::vector<Diagnostic> warnings;            ///< omitted rows, and sizes measured several times
 };
 
-/// Returns the rows of `test` ("all_reduce_perf"; empty: the only one) among `ranks` in `log`, read from `file`. Throws
-/// InputError if there are none, or if several tables have no test names.
+/// Returns the times of `test` ("all_reduce_perf"; empty: the log's only test) among `ranks` in `log`, read from
+/// `file`. Throws InputError if there are none, or if several tables have no test names.
 CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, const std::string& test, std::size_t ranks);
 
 }  // namespace dadsim::study

@@ -11,7 +11,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Returns the most messages that one rank receives at the same time.
+/// Returns the largest number of messages that one rank receives, at least 1.
 double most_received(const std::vector<std::pair<int, int>>& pairs) {
   std::map<std::int64_t, double> of_rank;
   double most = 1;
@@ -19,7 +19,7 @@ double most_received(const std::vector<std::pair<int, int>>& pairs) {
   return most;
 }
 
-/// Adds the factors between which nine of ten measurements of such messages lie.
+/// Adds the error band: the factors that contain nine of ten measurements of such messages.
 void add_band(const CollectiveSizes& sizes, const step::NetworkUse& network, std::size_t ranks,
               report::CollectiveRow& row) {
   if (network.links.empty()) return;
@@ -51,7 +51,7 @@ collectives::CollectiveRequest request_of(const CollectiveSizes& sizes, double b
 TimedSizes time_sizes(const sim::Cluster& of_scenario, const CollectiveSizes& sizes,
                       const std::function<void(std::size_t)>& progress) {
   sim::Cluster cluster = of_scenario;
-  cluster.framework = {};  // times are those of the library alone
+  cluster.framework = {};  // benchmarks measure the library without a framework
   const std::size_t ranks = cluster.hosts.size();
   std::vector<sim::CollectiveJob> jobs;
   for (const double bytes : sizes.bytes) jobs.push_back({request_of(sizes, bytes, ranks), sizes.algorithm});

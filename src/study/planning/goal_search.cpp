@@ -20,7 +20,7 @@ std::vector<double> spread(const std::vector<double>& numbers, std::size_t count
   return some;
 }
 
-/// Returns the indices of kTriedOfTheRange of the ascending numbers.
+/// Returns at most kTriedOfTheRange indices of the ascending numbers, evenly spread, including both ends.
 std::vector<std::size_t> evenly_spread(const std::vector<double>& numbers) {
   std::set<std::size_t> indices;
   const double from = numbers.front();
@@ -36,7 +36,7 @@ std::vector<std::size_t> evenly_spread(const std::vector<double>& numbers) {
   return {indices.begin(), indices.end()};
 }
 
-/// Returns the searched values of each change, as they are set.
+/// Returns the searched values of each change, as settings.
 std::vector<std::vector<report::Change>> searched_of(const spec::GoalSpec& goal, const spec::AllowedChange* bisected) {
   std::vector<std::vector<report::Change>> searched;
   for (const spec::AllowedChange& change : goal.allowed) {
@@ -56,7 +56,7 @@ const spec::AllowedChange* bisected_of(const spec::GoalSpec& goal) {
   return found == goal.allowed.end() ? nullptr : &*found;
 }
 
-/// Search over one choice and one run.
+/// Search over the numbers of the first range, for one choice of the other values and one run.
 class Search {
  public:
   Search(const spec::GoalSpec& goal, std::vector<report::Change> choices, std::string label, const Evaluate& evaluate)
@@ -65,7 +65,7 @@ class Search {
     answer_.choices = std::move(choices);
   }
 
-  /// Returns the index of the answer, the most preferred number first.
+  /// Returns the preference of the answer: its index in the list of numbers, the most preferred first.
   std::size_t preference() const { return preference_; }
 
   report::GoalAnswer run(const spec::AllowedChange* bisected) {
@@ -111,7 +111,8 @@ class Search {
 
   bool is(Test test, std::size_t index) { return test(goal_, at(index)); }
 
-  /// Returns the last number with the same result as `from`, between two numbers of which exactly one passes the test.
+  /// Returns the last number with the same test result as `from`, searching towards `other`, which has the opposite
+  /// result.
   std::size_t last_like(Test test, std::size_t from, std::size_t other) {
     const bool passes = is(test, from);
     while (other - from > 1) {
@@ -121,7 +122,8 @@ class Search {
     return from;
   }
 
-  /// Returns the most preferred number that passes, among the grid's numbers.
+  /// Returns the index of the most preferred number that passes: the first of the grid that does, or a better one found
+  /// by bisection between it and its predecessor in the grid.
   std::optional<std::size_t> first_that(Test test) {
     for (std::size_t i = 0; i < grid_.size(); ++i) {
       if (!is(test, grid_[i])) continue;
@@ -130,10 +132,10 @@ class Search {
     return std::nullopt;
   }
 
-  /// Finds the ranges that miss the goal beyond the number at index `met`, which meets it.
+  /// Finds the ranges of numbers beyond index `met` that miss the goal. *Requires* that the number at `met` meets it.
   void find_misses_beyond(std::size_t met) {
     std::size_t before = met;     // index in the grid, or the answer
-    std::size_t missed_from = 0;  // 0: no miss at present
+    std::size_t missed_from = 0;  // index at which the current miss begins; 0: none
     for (const std::size_t index : grid_) {
       if (index <= met) continue;
       const bool meets_it = is(report::meets, index);
@@ -199,7 +201,7 @@ class Search {
 }  // namespace
 
 std::vector<double> numbers_of(const spec::VariedPath& range) {
-  constexpr double kMostWhole = 100'000;  // beyond that three digits suffice for whole numbers too
+  constexpr double kMostWhole = 100'000;  // above this, whole numbers are also limited to three digits
   std::vector<double> numbers{range.from};
   if (range.whole && range.to - range.from <= kMostWhole) {
     for (auto number = static_cast<std::int64_t>(std::floor(range.from)) + 1; static_cast<double>(number) < range.to;
@@ -212,7 +214,7 @@ std::vector<double> numbers_of(const spec::VariedPath& range) {
     for (int exponent = static_cast<int>(std::floor(std::log10(range.from))) - 2; std::pow(10.0, exponent) < range.to;
          ++exponent) {
       for (int digits = kLeast; digits <= kMost; ++digits) {
-        // Parsed from decimal, instead of a product with a rounding error.
+        // Parsed from decimal digits, because a product would have a rounding error.
         const double number = std::stod(fmt::format("{}e{}", digits, exponent));
         if (range.whole && number != std::floor(number)) continue;
         if (number > range.from && number < range.to) numbers.push_back(number);

@@ -31,15 +31,15 @@
 namespace dadsim::study {
 namespace {
 
-/// Returns the interval of a time as factors on the time; none if nothing is known.
+/// Returns the uncertainty of a time as factors; none if it is unknown.
 std::optional<estimate::Band> band_of(const estimate::Estimate& time) {
   if (!(time.value > 0) || (!time.low && !time.high)) return std::nullopt;
   return estimate::Band{time.low.value_or(0) / time.value,
                         time.high ? *time.high / time.value : std::numeric_limits<double>::infinity()};
 }
 
-/// Makes the trial of a workload from its known time to accuracy, if any. That time is unknown for a run that misses
-/// the target.
+/// Returns the trial of a workload by its time to accuracy at scale. The target counts as missed if that time is
+/// unknown.
 report::Trial trial_at_scale(const report::RunResult& run) {
   report::Trial trial;
   const std::optional<estimate::Estimate>& time = run.at_scale->time;
@@ -52,7 +52,8 @@ report::Trial trial_at_scale(const report::RunResult& run) {
   return trial;
 }
 
-/// Makes the trial of the network that learned: the mean over the seeds. Costs are the first seed's, scaled by time.
+/// Returns the trial of the learning network: the mean time over the seeds, and the costs to the target. The target
+/// counts as missed if one seed misses it.
 report::Trial trial_to_target(const report::RunResult& run) {
   report::Trial trial;
   trial.seeds_missed =
@@ -72,7 +73,7 @@ report::Trial trial_to_target(const report::RunResult& run) {
   return trial;
 }
 
-/// Makes the trial of a fixed amount of work without learning; for event-driven runs the work is their rounds.
+/// Returns the trial of a fixed amount of work without learning; for event-driven runs this is the number of rounds.
 report::Trial trial_of_work(const report::RunResult& run) {
   report::Trial trial;
   trial.reached = true;
@@ -87,7 +88,7 @@ report::Trial trial_of_work(const report::RunResult& run) {
   return run.at_scale && run.at_scale->time ? trial_at_scale(run) : trial;
 }
 
-/// Adds limited quantities other than time and costs.
+/// Adds the quantities, other than time and costs, that a goal can limit.
 void add_facts(const scenario::Scenario& scenario, const report::RunResult& run, const report::Result& result,
                report::Trial& trial) {
   trial.devices = static_cast<double>(scenario.all_devices().size());
@@ -101,7 +102,7 @@ void add_facts(const scenario::Scenario& scenario, const report::RunResult& run,
   trial.throughput = work.per_step() / work.step_seconds;
   trial.scaling = run.throughput->scaling_efficiency;
   if (!run.step_band) return;
-  // The error of a lone worker's computing time is common to both sides.
+  // Both sides share the error of the computing time, so it cancels.
   std::vector<estimate::TimePart> alone = run.step_band->parts;
   std::erase_if(alone, [](const estimate::TimePart& part) { return !part.category.starts_with("compute."); });
   if (!alone.empty()) trial.scaling_band = estimate::ratio_band(alone, run.step_band->parts);
@@ -109,7 +110,7 @@ void add_facts(const scenario::Scenario& scenario, const report::RunResult& run,
 
 report::Trial trial_of(const report::RunResult& run, const report::Result& result) {
   if (result.stand_in) return trial_of_work(run);
-  // With several seeds of the timed network there are relative steps as well, but no time at scale.
+  // Several seeds of the timed network also give relative steps, but no time at scale.
   const bool of_workload = run.at_scale && result.scale && !result.scale->workload.empty();
   report::Trial trial = of_workload ? trial_at_scale(run) : trial_to_target(run);
   trial.seeds = std::max<std::size_t>(1, run.arrivals.size());
@@ -117,8 +118,8 @@ report::Trial trial_of(const report::RunResult& run, const report::Result& resul
   return trial;
 }
 
-/// Returns a trial if learning alone decides it, for a scenario of one run: some seed never reaches the target, so no
-/// timing is needed. None if every seed reaches it, or if the order of events decides.
+/// Returns the trial of a one-run scenario if learning alone decides it: some seed never reaches the target, so no
+/// timing is needed. Returns none if every seed reaches it, or if the order of events matters.
 std::optional<report::Trial> never_reached(const scenario::Scenario& scenario, const Learned& learned) {
   if (learned.nothing || learns_on_cluster(scenario, scenario.runs.front())) return std::nullopt;
   std::vector<LearnedRunPtr> seeds{learned.runs.front()};
@@ -162,7 +163,7 @@ class Planner {
     report.description = base_.description;
     report.timing_only = base_.stand_in;
     report.rate_as_tcp = rate_as_tcp(base_);
-    // A federation takes its rounds, independently of the timed network's training.
+    // A federation needs its rounds, whatever the timed network's training needs.
     const bool takes_steps =
         std::ranges::any_of(base_.runs, [](const spec::RunSpec& run) { return !run.event_driven; });
     if (const auto scale = scale_setting(base_); scale && (takes_steps || !base_.stand_in)) {
@@ -188,7 +189,7 @@ class Planner {
   }
 
  private:
-  /// Returns the labels of the runs in question: the one that the goal names, or all that communicate.
+  /// Returns the labels of the runs in question: the run that the goal names, or all that communicate.
   std::vector<std::string> labels() const {
     std::vector<std::string> labels;
     for (const spec::RunSpec& run : base_.runs) {
@@ -208,7 +209,7 @@ class Planner {
     }
   }
 
-  /// Removes the layout if the goal leaves it open: every choice then has its own layout, at the same global batch.
+  /// Removes the layout if the goal leaves it open. Each choice then has its own layout, at the same global batch.
   void forget_layout() {
     global_batch_ = base_.goal->layouts->global_batch.value_or(base_.timed_as->batch *
                                                                static_cast<std::int64_t>(base_.workers.size()));
@@ -217,9 +218,9 @@ class Planner {
     std::erase_if(overrides_, sets_layout);
   }
 
-  /// Adds the quickest layout of a choice to its settings. Throws an infeasible InputError if none fits.
+  /// Adds the fastest layout of a choice to its settings. Throws an infeasible InputError if no layout fits.
   report::Layout add_layout(const std::string& label, std::vector<std::string>& all) const {
-    constexpr std::size_t kSimulated = 20;  // per choice
+    constexpr std::size_t kSimulated = 20;  // layouts simulated per choice
     LayoutOptions options;
     options.global_batch = global_batch_;
     options.simulated = kSimulated;
@@ -227,7 +228,7 @@ class Planner {
     options.simulates_written = false;
     options.most_bytes = base_.goal->memory.value_or(0);
     std::vector<std::string> undivided = all;
-    undivided.emplace_back("timed-as.batch=1");  // a batch is required; a layout's follows from the global batch
+    undivided.emplace_back("timed-as.batch=1");  // required, but replaced by the layout's batch
     const report::LayoutReport found = search_layouts(source_, undivided, options, false);
     if (found.trials.empty()) {
       throw InputError(
@@ -246,7 +247,7 @@ class Planner {
     const auto takes_steps = [](const spec::RunSpec& run) { return !run.event_driven; };
     if (!base_.stand_in || !limited || std::ranges::none_of(base_.runs, takes_steps)) return;
     const std::optional<report::ScaleSetting> scale = scale_setting(base_);
-    // Steps may be published for other batches only.
+    // Published steps may exist for other batches only.
     if (!scale || scale->known || scale->why_not->kind == "batch-beyond-published") return;
     throw InputError(
         {base_.file, 0,
@@ -255,7 +256,7 @@ class Planner {
          "set tokens=\"2T\", samples, epochs or steps of <timed-as>, or limit throughput or scaling in <goal>"});
   }
 
-  /// Lets other processes learn all choices with the first number of the range; equal learning is done once.
+  /// Lets other processes learn all choices, each with the first number of the range. Equal learning is requested once.
   void learn_choices() {
     std::vector<LearningTask> asked;
     std::set<std::uint64_t> known;
@@ -296,7 +297,7 @@ class Planner {
     return trial;
   }
 
-  /// Loads a choice. A refused value is reported at the line of its <allow>.
+  /// Loads a choice. Reports a refused value at the line of its <allow>.
   scenario::Scenario load(const std::vector<std::string>& all) const {
     try {
       return source_.load_point(all, catalog_);
@@ -361,7 +362,7 @@ class Planner {
   std::vector<std::string> overrides_;
   scenario::Catalog catalog_;
   scenario::Scenario base_;
-  std::int64_t global_batch_ = 0;  ///< for searched layouts
+  std::int64_t global_batch_ = 0;  ///< global batch for layout searches
   LearningStore store_;
   Trials<report::Trial> trials_;
 };

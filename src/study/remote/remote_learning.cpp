@@ -24,7 +24,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Data for the operations of a scenario, loaded once for many pieces.
+/// Loaded data of a scenario, shared by the operations of many pieces.
 class LoadedProblem {
  public:
   LoadedProblem(const std::string& path, const TaskContext& context)
@@ -62,7 +62,7 @@ std::shared_ptr<LoadedProblem> loaded(const std::string& path, const TaskContext
   throw InputError(Diagnostic{"a piece of work", 0, what, "use the same build of dadsim on all machines"});
 }
 
-/// Serialises all runs that a process has learned, by their keys.
+/// Serialised learned runs of a process, with their keys.
 struct LearnedRuns {
   std::vector<std::uint64_t> keys;
   std::vector<std::string> runs;
@@ -119,7 +119,7 @@ std::vector<RemoteLearning::Result> RemoteLearning::wait() {
   for (const TaskQueue::Done& one : queue_.wait()) {
     const std::lock_guard lock(mutex_);
     const auto found = handed_.find(one.task);
-    if (found == handed_.end()) continue;  // dropped since it was sent
+    if (found == handed_.end()) continue;  // dropped after it was sent
     results.push_back({found->second, datum_from_bytes(one.result)});
     handed_.erase(found);
     if (!results.back().datum) refuse_piece("the learned numbers are damaged");

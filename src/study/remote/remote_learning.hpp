@@ -15,13 +15,13 @@
 
 namespace dadsim::study {
 
-/// Returns the name of weights: the key of the operation that made them.
+/// Returns a weight vector as data with a name: the key of the operation that made it.
 NamedState named_state(const world::ValueKey& key, world::DatumPtr datum);
 
-/// Local training, gradients and evaluations of event-driven runs of one scenario, each a task of a queue.
+/// Posts local training, gradients and evaluations of one scenario's event-driven runs as tasks of a queue.
 class RemoteLearning final : public world::RemoteOperations {
  public:
-  /// `overrides`: those with which another process loads the same scenario from its file.
+  /// `overrides`: settings with which another process loads the same scenario from its file.
   RemoteLearning(TaskQueue& queue, const scenario::Scenario& scenario, std::vector<std::string> overrides);
 
   std::uint64_t problem() const override { return context_->hash; }
@@ -36,15 +36,15 @@ class RemoteLearning final : public world::RemoteOperations {
   std::map<TaskQueue::TaskId, world::ValueKey> handed_;
 };
 
-/// Carries out such tasks with the scenario at the local `path`, several at a time. Returns their results as bytes.
-/// Data are drawn or read once for many pieces. Throws InputError if the scenario differs.
+/// Executes tasks that RemoteLearning posted, with the scenario at the local `path`, several at a time. Returns their
+/// results as bytes. Data are loaded once for many pieces. Throws InputError if the scenario differs.
 std::vector<std::string> do_operations(const std::string& path, const TaskPiece& piece, const TaskStates& states);
 
-/// Learning of a scenario by another process.
+/// Learning task of a scenario, for another process.
 struct LearningTask {
-  std::vector<std::string> overrides;  ///< settings by --set with which the other process loads the scenario
+  std::vector<std::string> overrides;  ///< settings (--set) that the other process loads the scenario with
   std::uint64_t hash = 0;              ///< Scenario::hash
-  std::int64_t run = -1;               ///< the only run to learn; −1: all runs
+  std::int64_t run = -1;               ///< index of the only run to learn; −1: all runs
 };
 
 /// Posts a learning task. learned_runs_from() reads its result.
@@ -54,8 +54,8 @@ TaskQueue::TaskId post_learning(TaskQueue& queue, const LearningTask& asked);
 /// learned. Throws InputError for damaged bytes.
 std::map<std::uint64_t, LearnedRunPtr> learned_runs_from(std::string_view result);
 
-/// Lets other processes learn, and returns their runs, by the keys of learn_scenario(). Tasks that cannot be learned
-/// are left out: the error is reported when the run is used. Throws InputError if another process has a different
+/// Lets other processes learn, and returns their runs by the keys of learn_scenario(). Leaves out tasks that cannot be
+/// learned; their errors are reported when the runs are used. Throws InputError if another process has a different
 /// scenario, EnvironmentError, Cancelled.
 std::map<std::uint64_t, LearnedRunPtr> learn_elsewhere(TaskQueue& queue, const std::vector<LearningTask>& asked);
 

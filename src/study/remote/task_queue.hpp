@@ -27,37 +27,37 @@ struct TaskContext {
   std::string about{};                   ///< further data that all tasks of the context share
 };
 
-/// Bytes that tasks need, with a name that is unique over all machines and calls.
+/// Data that tasks need, with a name that is unique over all machines and calls.
 struct NamedState {
   std::string name;
   std::function<std::string()> bytes;  ///< makes the bytes on demand
 };
 
-/// Tasks of a waiting study that other processes carry out: a queue between the study's thread and the threads that
-/// distribute tasks. A task is data, for a process of the same build that has the scenario.
+/// Queue of tasks between the study's thread and the threads that send tasks to other processes. A task is data, for a
+/// process of the same build that has the scenario.
 class TaskQueue {
  public:
   using TaskId = std::uint64_t;
 
   // ---- the study's side ----
-  /// Posts a task; may be called by several threads. `states`: data that the task needs; shared ones are sent by name.
+  /// Posts a task. Thread-safe. `states`: data that the task needs; shared data are sent by name.
   TaskId post(const std::shared_ptr<const TaskContext>& context, std::string task, std::vector<NamedState> states = {});
   struct Done {
     TaskId task = 0;
     std::string result;
     std::string from;     ///< name of the worker
-    std::string fault{};  ///< cause for which no process could carry it out; empty: done
+    std::string fault{};  ///< reason why no process could do the task; empty: done
   };
-  /// Passes each wait for results to `aside`, so that tasks in this process continue meanwhile.
+  /// Sets `aside`, which wraps each wait for results so that tasks in this process continue meanwhile.
   void wait_aside(std::function<void(const std::function<void()>& wait)> aside) { aside_ = std::move(aside); }
   /// Returns the results since the last call, after a short wait. Throws the error of fail().
   std::vector<Done> wait();
-  /// Waits for all of these tasks, on which no other thread may wait. Returns their results, in order. Throws Cancelled
-  /// too.
+  /// Waits for all of these tasks and returns their results, in order. No other thread may wait for them. Throws the
+  /// error of fail(), or Cancelled.
   std::vector<std::string> wait_for(const std::vector<TaskId>& tasks);
-  /// Makes an impossible task a result, while the others continue. By default such a task ends the study.
+  /// Makes the failure of a task its result, while others continue. By default a failed task ends the study.
   void let_each_count();
-  std::size_t open() const;  ///< posted but not distributed
+  std::size_t open() const;  ///< number of tasks posted but not distributed
   /// Drops all posted tasks.
   void forget();
   /// Declares that no more tasks will be posted.
@@ -79,11 +79,11 @@ class TaskQueue {
   /// Takes the result of do_tasks() for a piece. Results that are no longer needed are dropped; results of a piece done
   /// twice must be equal. Throws InputError; `from` names the worker in messages.
   void take(std::uint64_t piece, std::string_view results, const std::string& from);
-  /// Gives back a piece that was not done. Its tasks are offered again, in pieces of at most half as many tasks.
+  /// Takes back a piece that was not done. Its tasks are offered again, in pieces of at most half as many tasks.
   void put_back(std::uint64_t piece);
-  /// Abandons a piece that no worker can do: see let_each_count(). `piece` 0: the scheduler is gone.
+  /// Gives up a piece that no worker can do: see let_each_count(). `piece` 0: the scheduler is gone.
   void give_up(std::uint64_t piece, const std::string& why);
-  /// Ends the study, since tasks cannot be done. `is_input`: the scenario, or the build, is at fault.
+  /// Ends the study because tasks cannot be done. `is_input`: the scenario or the build is at fault.
   void fail(const std::string& why, bool is_input);
 
  private:
@@ -92,12 +92,12 @@ class TaskQueue {
     std::shared_ptr<const TaskContext> context;
     std::string text;
     std::vector<std::string> states;
-    std::size_t at_most = static_cast<std::size_t>(-1);  ///< most tasks in a piece with this task
+    std::size_t at_most = static_cast<std::size_t>(-1);  ///< largest number of tasks in a piece with this task
   };
   struct State {
     std::function<std::string()> bytes;
     std::size_t users = 0;
-    bool is_shared = false;  ///< several tasks have needed it
+    bool is_shared = false;  ///< true: more than one task has needed it
   };
   void let_go(const Task& task);
   void end_with(std::exception_ptr failed);
@@ -117,10 +117,10 @@ class TaskQueue {
   std::exception_ptr failed_;
 };
 
-/// States by their names, as bytes.
+/// States as bytes, by name.
 using TaskStates = std::map<std::string, std::string>;
 
-/// A piece as its worker reads it.
+/// A piece, as its worker receives it.
 struct TaskPiece {
   struct Item {
     std::string task;
@@ -128,9 +128,10 @@ struct TaskPiece {
   };
   TaskContext context;
   std::vector<Item> items;
-  std::vector<std::string> inline_names, inline_states;  ///< data that only one task needs, as bytes
+  std::vector<std::string> inline_names, inline_states;  ///< data needed by one task only, as bytes
 };
-/// Reads a piece. Throws InputError if the bytes are none. `states`: those that it names; its own are added.
+/// Reads a piece, and adds its own states to `states`, which contains those it refers to by name. Throws InputError for
+/// invalid bytes.
 TaskPiece task_piece_from_bytes(std::string_view bytes, TaskStates& states);
 /// Serialises the results of a piece's tasks, in order, for take().
 std::string results_to_bytes(const std::vector<std::string>& results);

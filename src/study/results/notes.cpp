@@ -44,7 +44,8 @@ std::optional<report::Statement> framework_of(const spec::FrameworkSpec& framewo
   return statement;
 }
 
-/// Returns the objectives of the runs, if sites have unequal numbers of samples and that changes the objective.
+/// Returns the objectives of the runs if sites have unequal numbers of samples; none if the numbers are equal or
+/// unknown.
 std::optional<report::Statement> objectives(const scenario::Scenario& scenario, const models::Partition* partition) {
   if (partition == nullptr || partition->size() < 2) return std::nullopt;
   const auto [least, most] = std::ranges::minmax(*partition, {}, [](const auto& site) { return site.size(); });
@@ -58,7 +59,7 @@ std::optional<report::Statement> objectives(const scenario::Scenario& scenario, 
       .with("most", static_cast<double>(most.size()));
 }
 
-/// Returns a note; none if its condition does not hold.
+/// Returns a note if its condition holds, else none.
 using Note = std::optional<report::Statement> (*)(const NoteContext&);
 using Said = std::optional<report::Statement>;
 
@@ -68,20 +69,20 @@ const methods::MethodInfo& info_of(const NoteContext& context) {
 
 methods::Sharing sharing_of(const NoteContext& context) { return info_of(context).sharing; }
 
-/// Describes the order of events in event-driven runs.
+/// Returns a note on the order of events in event-driven runs.
 Said order(const NoteContext& context) {
   if (!context.run.spec.event_driven) return {};
   return report::Statement{"event-order"}.with("learned", !context.nothing_learned);
 }
 
-/// Describes the reaction of event-driven runs to failures.
+/// Returns a note on the reaction of event-driven runs to failures.
 Said failures(const NoteContext& context) {
   if (!context.run.spec.event_driven) return {};
   return report::Statement{"on-failure"}.with(
       "does", methods::method_page(context.run.spec.algorithm).section(methods::kOnFailure));
 }
 
-/// Describes absence in runs in which sites missed steps, or steps waited for sites.
+/// Returns a note on absence, for runs in which sites missed steps, or steps waited for sites.
 Said absence(const NoteContext& context) {
   if (context.run.spec.event_driven || !context.run.event_driven) return {};
   const spec::AbsenceSpec& what = context.run.spec.absence;
@@ -92,13 +93,13 @@ Said absence(const NoteContext& context) {
       .with("own_weights", context.run.spec.decentralised);
 }
 
-/// Marks runs that pool their data.
+/// Returns a note on runs that pool their data.
 Said pooling(const NoteContext& context) {
   if (sharing_of(context) != methods::Sharing::pooled) return {};
   return report::Statement{"pooling"};
 }
 
-/// Describes runs in which sites share nothing, or have weights or layers of their own; accuracies only if there are
+/// Returns a note on runs without sharing, or with weights or layers per site. Mentions accuracies only if there are
 /// any.
 Said own_networks(const NoteContext& context) {
   if (context.run.spec.event_driven) return {};
@@ -114,7 +115,7 @@ Said own_networks(const NoteContext& context) {
       .with("mean_accuracy", mean_accuracy);
 }
 
-/// Describes lossy compressors, for synchronous and event-driven runs.
+/// Returns a note on lossy compressors, for synchronous and event-driven runs.
 Said compression(const NoteContext& context) {
   const spec::CompressSpec& compress = context.run.spec.compress;
   const compress::CompressorInfo& compressor = compress::compressors().at(compress.method);
@@ -133,7 +134,7 @@ Said remark_on_timed(const NoteContext& context) {
   return report::Statement{"remark-on-timed"}.with("text", info_of(context).remark_on_timed(context.timed.shape));
 }
 
-/// Reports runs whose final loss is not finite, or above ten times the loss of the untrained network.
+/// Returns a note on runs whose final loss is not finite, or above ten times the loss of the untrained network.
 Said divergence(const NoteContext& context) {
   if (!context.run.divergence) return {};
   const report::Divergence& how = *context.run.divergence;
@@ -142,7 +143,8 @@ Said divergence(const NoteContext& context) {
   return statement.with("step", static_cast<double>(how.step)).with("event_driven", context.run.spec.event_driven);
 }
 
-/// Reports runs that end no better than a guess. The loss shows whether their learning rate was too large or too small.
+/// Returns a note on runs that end no better than a guess. The loss shows whether their learning rate was too large or
+/// too small.
 Said at_chance(const NoteContext& context) {
   if (context.nothing_learned || !report::ends_at_chance(context.run, context.learned.guess)) return {};
   return report::Statement{"at-chance"}
@@ -152,7 +154,7 @@ Said at_chance(const NoteContext& context) {
       .with("loss_before", context.run.curve.front().loss);
 }
 
-/// Lists the statistics of layers that choose what they send.
+/// Returns a note with the statistics of layers that choose what they send.
 Said statistics(const NoteContext& context) {
   if (context.run.statistics.empty()) return {};
   std::vector<std::string> layers, statistics;
@@ -165,7 +167,7 @@ Said statistics(const NoteContext& context) {
       .with("statistics", std::move(statistics));
 }
 
-/// Describes runs without a barrier between their steps.
+/// Returns a note on runs without a barrier between their steps.
 Said first_steps(const NoteContext& context) {
   const std::vector<double>& ends = context.run.first_steps;
   if (ends.empty()) return {};
@@ -176,7 +178,7 @@ Said first_steps(const NoteContext& context) {
       .with("step_seconds", context.run.step_seconds);
 }
 
-/// Reports a compression that never left anything out.
+/// Returns a note on a compression that never left anything out.
 Said idle_compression(const NoteContext& context) {
   if (context.run.is_lossy.value_or(true)) return {};
   return report::Statement{"idle-compression"};
@@ -191,7 +193,7 @@ Said idle_recomputation(const NoteContext& context) {
   return report::Statement{"idle-recomputation"};
 }
 
-/// Reports ranks at the limit of the learned network.
+/// Returns a note on ranks at the limit of the learned network.
 Said censored_ranks(const NoteContext& context) {
   if (context.run.censored_layers == 0) return {};
   return report::Statement{"censored-ranks"}
@@ -199,7 +201,7 @@ Said censored_ranks(const NoteContext& context) {
       .with("of", count(std::ranges::count_if(context.timed.shape.layers, &spec::LayerShape::has_outer_product)));
 }
 
-/// Reports more work per second than the peak of the devices permits.
+/// Returns a note on more work per second than the peak of the devices permits.
 Said above_peak(const NoteContext& context) {
   if (!context.run.throughput || !context.run.throughput->above_peak) return {};
   return report::Statement{"above-peak"}
@@ -207,9 +209,9 @@ Said above_peak(const NoteContext& context) {
       .with(*context.run.throughput->above_peak);
 }
 
-/// Warns if the counted memory plus an allocator's overhead exceeds a device's.
+/// Returns a warning if the counted memory plus an allocator's overhead exceeds a device's memory.
 Said tight_memory(const NoteContext& context) {
-  constexpr double kReserve = 0.1;  // share of the counted memory: fragments, workspaces, buffers of collectives
+  constexpr double kReserve = 0.1;  // share of the counted memory: fragments, workspaces, communication buffers
   const double counted = context.run.memory.total();
   if (!(context.run.device_memory > 0) || (1 + kReserve) * counted <= context.run.device_memory) return {};
   return report::Statement{"tight-memory"}
@@ -218,7 +220,7 @@ Said tight_memory(const NoteContext& context) {
       .with("device_bytes", context.run.device_memory);
 }
 
-/// Reports that a leak was measured at some sites only.
+/// Returns a note that a leak was measured at some sites only.
 Said leak_of_sample(const NoteContext& context) {
   if (!context.run.leak || context.run.leak->sampled.empty()) return {};
   return report::Statement{"leak-of-sample"}

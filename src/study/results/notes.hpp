@@ -17,8 +17,8 @@ namespace dadsim::study {
 std::map<std::string, std::vector<std::string>> objectives_of(const std::vector<spec::RunSpec>& runs,
                                                               const spec::TrainingSpec& training);
 
-/// Returns the assumptions of every run of the result. `steps_known`: the workload's steps are known. `partition`: the
-/// samples of each site; null if unknown, or if all runs have the same objective.
+/// Returns the assumptions of every run of the result. `steps_known`: the workload's number of steps is known.
+/// `partition`: the samples of each site; null if unknown, or if all runs have the same objective.
 std::vector<report::Statement> assumptions_of(const scenario::Scenario& scenario, const report::Result& result,
                                               bool steps_known, const models::Partition* partition);
 
@@ -27,11 +27,11 @@ struct NoteContext {
   const report::RunResult& run;
   const LearnedRun& learned;
   const TimedAs& timed;
-  bool of_other_network = false;  ///< the timed network is not the learning one
+  bool of_other_network = false;  ///< true: the timed network differs from the learning one
   bool nothing_learned = false;
 };
 
-/// Returns the notes about one run. Each note has a condition, stated in notes.cpp; tests/study/results/notes_test.cpp
+/// Returns the notes about one run. The condition of each note is in notes.cpp; tests/study/results/notes_test.cpp
 /// checks it on drawn runs.
 std::vector<report::Statement> notes_of(const NoteContext& context);
 

@@ -42,17 +42,17 @@ struct ComputeBasis {
   report::Statement basis;  ///< "calibrated on DLPerf …"
 };
 
-/// Returns whether a text names a workload: "ResNet-50 v1.5" resnet-50, and "ViT-B/16" vit-b-16.
+/// Returns whether a text names a workload: "ResNet-50 v1.5" names resnet-50, "ViT-B/16" names vit-b-16.
 bool names_workload(std::string_view text, std::string_view workload);
 
-/// Adds the uncertainty band of a run's step.
+/// Returns whether the network has experts, of which a device may have one. Divided embedding tables do not count.
 bool has_experts(const spec::ModelShape& shape) {
   return std::ranges::any_of(shape.layers, [](const spec::LayerShape& layer) {
     return layer.experts > 1 || (layer.expert_group > 1 && spec::pooled_per_sample(layer) == 0);
   });
 }
 
-/// Returns the words and numbers of a text in lower case: "ViT-B/16" is vit, b, 16.
+/// Returns the words and numbers of a text in lower case: "ViT-B/16" gives vit, b, 16.
 std::vector<std::string> tokens_of(std::string_view text) {
   std::vector<std::string> tokens;
   bool open = false;
@@ -74,7 +74,7 @@ bool names_any_workload(std::string_view text) {
                              [&](const spec::Workload& one) { return names_workload(text, one.name); });
 }
 
-/// Returns the kind of layer with most of the multiplications, among kinds that have an efficiency of their own.
+/// Returns the kind of layer with the most multiplications, among kinds for which a device can state an efficiency.
 spec::LayerKind main_kind(const spec::ModelShape& shape) {
   std::map<spec::LayerKind, double> work{{spec::LayerKind::dense, 0}};
   for (const spec::LayerShape& layer : shape.layers) {
@@ -85,7 +85,7 @@ spec::LayerKind main_kind(const spec::ModelShape& shape) {
   return std::ranges::max_element(work, {}, [](const auto& one) { return one.second; })->first;
 }
 
-/// Returns the device's own efficiency of these products; null: the device uses the efficiency of its class.
+/// Returns the device's own efficiency of these products; null: that of its device class applies.
 const spec::KindEfficiency* efficiency_of(const spec::DeviceSpec& device, spec::LayerKind kind,
                                           spec::Precision precision) {
   const spec::KindEfficiency* best = nullptr;
@@ -107,10 +107,10 @@ bool names_workload(std::string_view text, std::string_view workload) {
   const std::vector<std::string> name = tokens_of(workload);
   return !name.empty() && std::search(all.begin(), all.end(), name.begin(), name.end()) != all.end();
 }
-/// Returns the basis of a device's times. `workload`: the timed network, by its name in scenarios or in words. An
-/// efficiency is calibrated if its source names a workload of the registry; the efficiency of the kind of layer with
-/// most of the arithmetic counts.
 
+/// Returns the basis of a device's times. `workload`: the timed network, by its name in scenarios or in words. An
+/// efficiency is calibrated if its source names a workload of the registry. The kind of layer with the most arithmetic
+/// decides.
 ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShape& shape, const std::string& workload,
                            spec::Precision precision) {
   if (device.step_seconds > 0) return {"compute.same-workload", report::Statement{"step-as-measured", {device.name}}};
@@ -138,7 +138,7 @@ ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShap
 /// transport in use and on the messages.
 std::string network_category(const spec::FrameworkSpec& framework, const spec::NetworkSpec& network,
                              const report::RunResult& run) {
-  // In this category, all time outside of computing counts as communication: lines and software together.
+  // Time outside of computing counts as communication here, including the software's time.
   if (!framework.none() && run.spec.communicates) return "network.framework";
   CarriedMessages carried{.gloo = network.rendezvous};
   for (const step::NetworkUse::Collective& one : run.network.collectives) {
@@ -149,7 +149,8 @@ std::string network_category(const spec::FrameworkSpec& framework, const spec::N
   return category_of_messages(run.network, carried);
 }
 
-/// Returns the properties of a step that determine its category, as tests/validation/bands_test.cpp reads rows.
+/// Returns the properties of a step that determine its error category, in the form of the rows of
+/// tests/validation/bands_test.cpp.
 estimate::StepSetting setting_of(const scenario::Scenario& scenario, const spec::DeviceSpec& device) {
   const spec::TimedAsSpec& timed = *scenario.timed_as;
   const spec::ParallelismSpec& how = timed.parallelism;
@@ -169,12 +170,13 @@ estimate::StepSetting setting_of(const scenario::Scenario& scenario, const spec:
   return setting;
 }
 
+/// Returns whether the network has experts, of which a device may have one. Divided embedding tables do not count.
 void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const sim::Cluster& cluster,
               report::RunResult& run) {
   if (!std::isfinite(run.step_seconds) || !(run.step_seconds > 0)) return;
   const std::string workload =
       scenario.timed_as && !scenario.timed_as->workload.empty() ? scenario.timed_as->workload : timed.shape.name;
-  // The device with the least reliable times counts.
+  // The band uses the device with the least reliable times.
   ComputeBasis compute;
   std::set<std::string> names;
   for (const spec::DeviceSpec& device : cluster.devices) {
@@ -200,7 +202,7 @@ void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const si
   const double exposed = std::max(0.0, run.step_seconds - run.compute_seconds);
   const auto add = [&](const std::string& category, double seconds, std::string cause,
                        std::optional<report::Statement> basis, double rate = 0) {
-    // A difference of sums that is only rounding is no part of a step.
+    // A time that is only rounding error of a difference is left out.
     if (seconds > 1e-9 * run.step_seconds)
       band.parts.push_back({category, seconds, std::move(cause), std::move(basis), seconds * rate});
   };
@@ -210,7 +212,7 @@ void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const si
       compute.basis, names.size() == 1 ? device.memory_bandwidth / device.slowdown : 0);
   if (band.parts.size() > before && !measured && scenario.timed_as && scenario.timed_as->of_other_network())
     band.parts.back().unseen = estimate::unseen_in(setting_of(scenario, device), estimate::seen_steps());
-  // Compression consists of thin products and passes over memory; no measurements of these exist here.
+  // Compression consists of thin matrix products and passes over memory, for which no measurements exist.
   add("compute.assumed", added, "compression by " + run.spec.algorithm, report::Statement{"compression-assumed"});
   std::string carried = "messages";
   for (const step::NetworkUse::Collective& one : run.network.collectives)
@@ -248,13 +250,13 @@ class Bill {
     if (!costs_.lines.empty()) rent_lines(sim::platform_links(scenario.platform));
   }
 
-  /// Returns the price per month; none if no line has a price.
+  /// Returns the rent of all lines per month; none if no line has a price.
   std::optional<double> lines_per_month() const {
     return costs_.lines.empty() ? std::nullopt : std::optional(lines_per_second_ * spec::kMonth);
   }
 
-  /// Returns the costs of `steps` steps that take `seconds` in all and send `bytes`, with devices at a share of their
-  /// price.
+  /// Returns the costs of `steps` steps that take `seconds` in total and send `bytes`, of which `paid_bytes` cost
+  /// egress. `share_of_price`: factor on the devices' price.
   report::Costs of(const report::RunResult& run, double steps, double seconds, double bytes, double paid_bytes,
                    double share_of_price = 1) const {
     report::Costs costs;
@@ -357,7 +359,8 @@ class Bill {
   std::vector<double> line_count_, line_mbps_, line_price_;
 };
 
-/// Returns the paid bytes per sent byte: on the named links, counting a byte once per link.
+/// Returns the paid bytes per sent byte: 1 if no links are named; else only bytes on the named links count, once for
+/// each of these links.
 double paid_bytes_per_byte(const spec::CostSpec& costs, const report::RunResult& run) {
   if (costs.egress_links.empty() || run.total_bytes == 0) return 1;
   double paid = 0;
@@ -367,8 +370,8 @@ double paid_bytes_per_byte(const spec::CostSpec& costs, const report::RunResult&
   return paid * static_cast<double>(run.steps) / run.total_bytes;
 }
 
-/// Returns the expected time and costs of `steps` steps on spot machines. Repeated steps send again, and waiting
-/// machines count as busy.
+/// Returns the expected time and costs of `steps` steps on spot machines. Repeated steps send again; waiting machines
+/// count as busy.
 report::SpotCosts on_spot(const spec::CostSpec::SpotPrice& spot, const Bill& bill, const report::RunResult& run,
                           double steps, double seconds, double bytes, double paid_bytes) {
   estimate::Interruptions what{
@@ -392,11 +395,12 @@ double bytes_to_target(const report::RunResult& run) {
   return at == run.curve.end() ? 0 : at->bytes;
 }
 
-/// Fills in the costs of every run of the result, and their terms. A scenario without <costs> changes nothing.
+/// Fills in the costs of every run, and their terms. Without <costs>, the result is unchanged.
 ///
-/// Money: hours × the prices of workers and aggregator, sent bytes × egress, the rent of lines for that time, energy ×
-/// electricity. Energy: every device draws its power while it computes and its idle power otherwise, times the overhead
-/// of the building; the network takes the scenario's energy per byte. Both are unknown if a device's price or power is.
+/// Money is hours × the prices of workers and aggregator, plus egress of sent bytes, rent of lines for that time, and
+/// electricity. For energy, a device draws its power while it computes and its idle power otherwise, times the overhead
+/// of the building; the network takes the scenario's energy per byte. Money or energy is unknown if a device's price or
+/// power is unknown.
 void add_costs(const scenario::Scenario& scenario, report::Result& result) {
   if (!scenario.costs) return;
   result.currency = scenario.costs->currency;
@@ -447,8 +451,8 @@ double best_of(const std::vector<step::Evaluation>& curve) {
   return best;
 }
 
-/// Returns the seconds until a run that is learned step by step has taken `step` steps: from its curve, and after the
-/// end of the curve with mean steps.
+/// Returns the seconds until `step` steps are done, for a run that is learned step by step. Uses the run's curve; after
+/// its end, mean steps.
 double seconds_at(const report::RunResult& run, std::int64_t step) {
   const auto after = std::ranges::lower_bound(run.curve, step, {}, &report::CurvePoint::step);
   const auto steps = static_cast<double>(step);
@@ -463,8 +467,8 @@ double seconds_at(const report::RunResult& run, std::int64_t step) {
   return before.seconds + share * (after->seconds - before.seconds);
 }
 
-/// Returns the scatter between seeds of the time to the target for runs of this kind: of its method or its compression,
-/// whichever is larger.
+/// Returns the scatter between seeds of the time to the target, measured for the run's method or its compression; the
+/// larger of both.
 double seed_scatter_of(const spec::RunSpec& run, bool exact) {
   if (exact) return estimate::seed_scatter("exact");
   const methods::MethodInfo* method = protocols::find_method(run.algorithm);
@@ -472,12 +476,13 @@ double seed_scatter_of(const spec::RunSpec& run, bool exact) {
   const bool compressed = compressor != nullptr && !compressor->lossless;
   const double scatter = std::max(estimate::seed_scatter(method == nullptr ? "unknown" : method->family),
                                   compressed ? estimate::seed_scatter(compressor->family) : 0);
-  // An exact method that is not exact here learns with other weights or without some sites. It has no measured scatter.
+  // An exact method that is not exact here learns with other weights, or without some sites. Its scatter was not
+  // measured.
   return scatter > 0 ? scatter : estimate::seed_scatter("unknown");
 }
 
-/// Fills in when run `i` reached the target with each of its seeds, and its accuracies (RunResult::arrivals,
-/// best_accuracies, final_accuracies). For event-driven runs only with the first seed.
+/// Fills in, per seed, when run `i` reached the target, and its accuracies (RunResult::arrivals, best_accuracies,
+/// final_accuracies). Event-driven runs have the first seed only.
 void add_arrivals(const Learned& learned, std::size_t i, double target, report::RunResult& run) {
   run.arrivals = {run.arrival()};
   run.best_accuracies = {run.best_accuracy};
@@ -519,7 +524,7 @@ std::vector<report::TracedStep> traced_steps(const TimedSteps& run) {
   return traced;
 }
 
-/// Returns the divergence of a run that was learned first, even if its evaluations are still finite.
+/// Returns how a run that was learned first has diverged, even if its evaluations are still finite; none if it has not.
 std::optional<report::Divergence> divergence_of(const step::Trajectory& trajectory,
                                                 const std::vector<report::CurvePoint>& curve) {
   if (trajectory.diverged_at == 0) return report::divergence_of(curve);
@@ -533,7 +538,7 @@ std::size_t devices_of(const ResultContext& context, const spec::RunSpec& run) {
   return pooled ? static_cast<std::size_t>(context.timed.parallelism.devices()) : context.scenario.all_devices().size();
 }
 
-/// Counts all devices of a participant as busy while the participant is.
+/// Counts all devices of a participant as busy whenever the participant is busy.
 void repeat_busy_devices(const scenario::Scenario& scenario, report::RunResult& result) {
   const std::size_t each = scenario::devices_of_participant(scenario, result.spec);
   std::vector<double> busy;

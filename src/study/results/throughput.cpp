@@ -47,7 +47,7 @@ scenario::Scenario first_alone(const scenario::Scenario& scenario) {
   return alone;
 }
 
-/// Returns whether the numbers of links are the built platform's: nothing draws or changes them.
+/// Returns whether the links have the platform's own numbers: no distribution or profile changes them.
 bool are_fixed(const spec::PlatformSpec& platform) {
   if (!platform.changes.empty() || !platform.profiles.empty()) return false;
   const auto* federation = std::get_if<spec::FederationSpec>(&platform.what);
@@ -59,10 +59,10 @@ bool are_fixed(const spec::PlatformSpec& platform) {
          std::holds_alternative<spec::WanSpec>(platform.what);
 }
 
-/// Removes line speeds from the timing of a lone worker, which sends nothing. Keeps a line so slow that SimGrid merges
-/// dates which it otherwise separates.
+/// Gives all lines above kQuick the same rate, for the timing of a lone worker, which sends nothing. Keeps slower
+/// lines: their rate makes SimGrid merge dates that are otherwise separate.
 void forget_quickness(spec::PlatformSpec& platform) {
-  constexpr double kQuick = 1e6;  // byte/s, far above that limit
+  constexpr double kQuick = 1e6;  // byte/s, well above the rates that merge dates
   for_each_link(
       platform,
       [](spec::LinkSpec& link) {
@@ -79,13 +79,14 @@ void forget_quickness(spec::PlatformSpec& platform) {
       });
 }
 
-/// Returns a hash of everything that the step of `alone` depends on.
+/// Returns a hash of all inputs of the step of `alone`.
 std::string question_of(scenario::Scenario alone) {
   if (alone.all_devices().size() == 1 && are_fixed(alone.platform)) forget_quickness(alone.platform);
   return fmt::format("{:016x}", scenario::hash_of(alone));
 }
 
-/// Returns the undivided network, with all sequences and experts; attention is whole, or as computed.
+/// Returns the undivided network, with whole sequences and all experts. `whole`: with plain attention in place of the
+/// timed one.
 spec::ModelShape undivided_shape(const std::optional<spec::TimedAsSpec>& timed_as, const TimedAs& timed, bool whole) {
   if (!timed_as || timed_as->workload.empty()) return timed.shape;
   spec::TimedAsSpec asked = *timed_as;
@@ -118,7 +119,7 @@ report::Statement why_above_peak(const scenario::Scenario& scenario, std::size_t
   return {"fewer-passes"};
 }
 
-/// Returns the reason why a worker's step takes longer alone than with others, for which it has to wait.
+/// Explains why a worker's step takes longer alone than with others that it has to wait for.
 report::Statement why_above_linear(const std::optional<spec::TimedAsSpec>& timed_as, const StepAlone& alone,
                                    const report::RunResult& run) {
   constexpr double kAsMuch = 0.999;
@@ -133,8 +134,8 @@ report::Statement why_above_linear(const std::optional<spec::TimedAsSpec>& timed
       .with("compute_seconds", run.compute_seconds);
 }
 
-/// Returns the rows of all participating workers together per step, scaled to the timed workload: the mean over the
-/// steps taken.
+/// Returns the rows of all participants together per step, in samples of the timed workload: the mean over the steps
+/// taken.
 double mean_rows(const step::Trajectory& trajectory, double sample_scale) {
   std::vector<double> rows;
   for (const step::Step& step : trajectory.distinct_steps) {
@@ -170,7 +171,7 @@ report::Statement recording_of(const report::Result& result) {
 }
 
 double model_flops(const spec::ModelShape& shape, double samples) {
-  constexpr double kPasses = 3;  // forward, and two products for each of them backward
+  constexpr double kPasses = 3;  // one forward product, two backward products
   double macs = 0;
   for (const spec::LayerShape& layer : shape.layers) macs += layer.forward_macs_per_sample;
   return 2 * kPasses * macs * samples;
@@ -182,7 +183,7 @@ void add_throughput(const scenario::Scenario& scenario, const Learned& learned, 
   const double flops = model_flops(undivided_shape(scenario.timed_as, timed, true), 1);  // per sample
   const double masked = model_flops(undivided_shape(scenario.timed_as, timed, false), 1);
   std::optional<StepAlone> alone;
-  // A timing of computing alone ends here: none of its runs communicates.
+  // Scenarios in which no run communicates are not timed again: their steps are computing alone.
   const bool some_share = std::ranges::any_of(scenario.runs, &spec::RunSpec::communicates);
   const bool scales =
       some_share && learned.nothing && scenario.stand_in && !timed.recorded && are_alike(scenario.all_devices());

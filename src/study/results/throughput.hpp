@@ -13,8 +13,8 @@ struct StepAlone {
   double compute_seconds = 0;
 };
 
-/// Times a step of the first worker as a scenario of its own, without communication; if workers divide experts, of the
-/// first workers that hold all of them. Points of a sweep that differ only in their lines share one timing. Throws
+/// Times a step of the first worker, as a scenario without communication. If workers divide experts, times the first
+/// workers that together hold all experts. Points of a sweep that differ only in their lines share one timing. Throws
 /// SimulationError.
 StepAlone time_step_alone(const scenario::Scenario& scenario, const TimeAnother& time_another);
 
@@ -23,11 +23,11 @@ StepAlone time_step_alone(const scenario::Scenario& scenario, const TimeAnother&
 void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
                     const TimeAnother& time_another, report::Result& result);
 
-/// Returns the statement about what replaced learning, if nothing was learned.
+/// Returns the statement that names what replaced learning, if nothing was learned.
 report::Statement recording_of(const report::Result& result);
 
-/// Returns the floating-point operations of a training step on `samples` samples: for every multiply-add of the forward
-/// pass two there and four in the backward pass, without recomputation.
+/// Returns the floating-point operations of a training step on `samples` samples, without recomputation: per
+/// multiply-add of the forward pass two, and four more in the backward pass.
 double model_flops(const spec::ModelShape& shape, double samples);
 
 }  // namespace dadsim::study

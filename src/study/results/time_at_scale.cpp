@@ -14,17 +14,17 @@
 namespace dadsim::study {
 namespace {
 
-/// Steps to the target by seed, and those of gradient sharing to compare with.
+/// Steps to the target by seed, of all runs and of gradient sharing, the reference.
 struct SeedSteps {
   std::vector<estimate::StepsToTarget> runs;  ///< steps per run of the scenario
   estimate::StepsToTarget gradient_sharing;
   std::optional<std::size_t> reference_run;  ///< index of gradient sharing, if it is one of the runs
-  std::vector<double> best;                  ///< accuracy per run, with the first seed
+  std::vector<double> best;                  ///< best accuracy per run, with the first seed
   double best_of_gradient_sharing = 0;
 };
 
-/// Returns the relative steps of run `i` on the network that learned; `as_many`: by definition it needs as many steps
-/// as gradient sharing.
+/// Returns the relative steps of run `i` on the learning network. `as_many`: the run needs as many steps as gradient
+/// sharing by definition.
 estimate::RelativeSteps relative_of(const SeedSteps& steps, std::size_t i, const std::optional<bool>& is_lossy,
                                     bool as_many) {
   estimate::RelativeSteps relative = estimate::relative_steps(steps.runs.at(i), steps.gradient_sharing);
@@ -32,7 +32,7 @@ estimate::RelativeSteps relative_of(const SeedSteps& steps, std::size_t i, const
     const auto reached = [](const auto& one) { return one.has_value(); };
     const bool measured = std::ranges::all_of(steps.gradient_sharing, reached);
     if (as_many && !measured) return {estimate::Estimate{1, {}, {}}};
-    if (steps.runs.at(i).size() > 1) return relative;  // it holds the reason
+    if (steps.runs.at(i).size() > 1) return relative;  // the estimate states the reason
     const double best = measured ? steps.best.at(i) : steps.best_of_gradient_sharing;
     const bool missed = !measured || !steps.runs.at(i).front();
     if (std::isfinite(best) && missed) relative.why_not->with("best_accuracy", best);
@@ -73,7 +73,7 @@ SeedSteps steps_by_seed(const scenario::Scenario& scenario, const Learned& learn
   return steps;
 }
 
-/// Adds the product of the three factors, if they are known.
+/// Adds the time at scale, the product of three factors, if all are known.
 void add_time(const report::ScaleSetting& setting, report::ScaleResult scale, report::RunResult& run) {
   if (setting.known && scale.relative.ratio && std::isfinite(run.step_seconds)) {
     scale.time = time_at_scale(setting.known->steps, *scale.relative.ratio, run.step_seconds, setting.charges);
@@ -82,14 +82,14 @@ void add_time(const report::ScaleSetting& setting, report::ScaleResult scale, re
   run.at_scale = std::move(scale);
 }
 
-/// Returns whether a run's steps equal those of gradient sharing up to rounding, so that both need equally many.
+/// Returns whether a run's steps equal those of gradient sharing up to rounding, so that both need the same number.
 bool needs_as_many_steps(const spec::RunSpec& run) {
   const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
   return info != nullptr && info->sharing == algorithms::Sharing::one_network && run.compress.method == "none" &&
          !has_own_layers(*info, run) && info->exact(run);
 }
 
-/// The scale study that a scenario names, at the size of the timed network.
+/// A scale study named by the scenario, evaluated at the size of the timed network.
 struct NamedLadder {
   report::LadderFile file;
   std::vector<double> size;
@@ -102,9 +102,9 @@ std::optional<NamedLadder> named_ladder(const scenario::Scenario& scenario) {
   return named;
 }
 
-/// Replaces the relative steps of the network that learned by the study's.
+/// Replaces the relative steps of the learning network by those of the scale study.
 void take_from(const NamedLadder& named, const spec::RunSpec& run, report::ScaleResult& scale) {
-  constexpr double kLevel = 0.95;  // like all intervals of relative steps
+  constexpr double kLevel = 0.95;  // confidence level of all relative steps
   const std::optional<estimate::Estimate> measured = scale.relative.ratio;
   const auto none = [&](Statement why) { scale.relative = {std::nullopt, std::move(why)}; };
   const auto says = [&](Statement what) {
@@ -147,7 +147,7 @@ void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& s
   result.scale = setting;
   const std::optional<NamedLadder> ladder = named_ladder(scenario);
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
-    // Learning depends on the cluster: its number of steps does not hold for another network.
+    // Learning depends on the cluster, so its number of steps is not valid for another network.
     if (scenario.runs[i].event_driven) continue;
     const std::optional<bool>& is_lossy = result.runs[i].is_lossy;
     const bool as_many = needs_as_many_steps(scenario.runs[i]);

@@ -11,8 +11,8 @@ namespace dadsim::study {
 void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& setting, const Learned& learned,
                report::Result& result);
 
-/// Does the same if nothing was learned: runs that equal gradient sharing up to rounding need as many steps; nothing is
-/// known of the others.
+/// Fills in the times at scale if nothing was learned. Runs that equal gradient sharing up to rounding need as many
+/// steps; other runs stay unknown.
 void add_scale_by_definition(const scenario::Scenario& scenario, const report::ScaleSetting& setting,
                              report::Result& result);
 

@@ -23,9 +23,10 @@
 namespace dadsim::study {
 namespace {
 
-constexpr double kSmall = 1 << 20;  // bytes, below which software takes longer than links
+constexpr double kSmall = 1 << 20;  // bytes; for smaller messages software takes longer than links
 
-/// Returns whether two runs agree in every evaluation that both have.
+/// Returns whether two learning curves have equal losses at equal steps, as far as both go; false below two common
+/// evaluations.
 bool learned_the_same(const step::Trajectory& a, const step::Trajectory& b) {
   const std::size_t common = std::min(a.curve.size(), b.curve.size());
   return common > 1 && std::equal(a.curve.begin(), a.curve.begin() + static_cast<std::ptrdiff_t>(common),
@@ -62,7 +63,8 @@ std::optional<bool> is_lossy(const scenario::Scenario& scenario, const spec::Run
   return reference == nullptr || !learned_the_same(learned.trajectory, reference->trajectory);
 }
 
-/// Warns of runs without an aggregator, in which every site sends all its factors to every other, if a host is free.
+/// Returns a warning of runs without an aggregator in which every site sends all its factors to every other site, if
+/// exactly one host is free to be the aggregator.
 std::optional<std::string> warning_of_peers(const scenario::Scenario& scenario) {
   if (scenario.aggregator) return std::nullopt;
   std::vector<std::string> free = scenario::hubs_of(scenario.platform);
@@ -87,7 +89,7 @@ std::optional<std::string> warning_of_peers(const scenario::Scenario& scenario) 
 
 std::string category_of_messages(const step::NetworkUse& network, const CarriedMessages& carried) {
   std::set<std::string> transports;
-  double queue = std::numeric_limits<double>::infinity();  // bytes
+  double queue = std::numeric_limits<double>::infinity();  // bytes of the smallest queue of a tcp link
   for (const step::NetworkUse::LinkClass& link : network.links) {
     transports.insert(link.transport);
     if (link.transport == "tcp" && link.queue_bytes > 0) queue = std::min(queue, link.queue_bytes);
@@ -128,7 +130,7 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
   try {
     const spec::DataFacts facts = models::inspect_data(scenario.data.source);
     warnings.insert(warnings.end(), facts.notes.begin(), facts.notes.end());
-    // The learning network's size also has no effect if relative steps come from a scale study.
+    // The size of the learning network has no effect either if relative steps come from a scale study.
     if (!scale_setting(scenario) || !scenario.ladder.empty()) return warnings;
     const spec::ModelShape learned = spec::model_shape(scenario.model, facts.shape);
     const TimedAs timed = timed_as_of(scenario, learned);
@@ -148,7 +150,7 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
       warnings.push_back(text + "; use a larger batch, wider layers or a stronger compression");
     }
   } catch (const InputError&) {
-    // Unreadable data are reported separately, when they are read.
+    // Unreadable data are reported when they are read.
   }
   return warnings;
 }

@@ -12,15 +12,15 @@
 
 namespace dadsim::study {
 
-/// Properties of messages that determine the error of their times.
+/// Properties of messages that determine the error category of their times.
 struct CarriedMessages {
   double most_bytes = 0;     ///< bytes of the largest collective
   double at_once_bytes = 0;  ///< bytes queued simultaneously on the busiest link
-  bool gloo = false;         ///< messages are sent like those of PyTorch's backend for CPUs
+  bool gloo = false;         ///< true: messages are sent as by Gloo, PyTorch's backend for CPUs
 };
 
-/// Returns the error category, of estimate::error_categories(), of message times: by the slowest transport among the
-/// links in use, the library, and the size.
+/// Returns the error category of message times, one of estimate::error_categories(). It depends on the slowest
+/// transport among the links in use, the library, and the size.
 std::string category_of_messages(const step::NetworkUse& network, const CarriedMessages& carried);
 
 /// Returns the bytes that a collective of `workers` workers queues simultaneously on the busiest link of a star.
@@ -35,11 +35,10 @@ double bytes_at_once(const step::NetworkUse::Collective& collective, double work
 void annotate_transfer(const scenario::Scenario& scenario, const Learned& learned, std::size_t run,
                        const TimedAs& timed, report::RunResult& result);
 
-/// Returns warnings that are known before learning: other contents of tables, and compressions for which the learning
-/// network is too small if relative steps are asked for.
+/// Returns warnings known before learning: unexpected contents of tables, and compressions for which the learning
+/// network is too small if relative steps are requested.
 std::vector<std::string> warnings_of(const scenario::Scenario& scenario);
-/// Returns warnings that are known after timing: outages that begin after all runs, or last longer than half of the
-/// longest run.
+/// Returns warnings known after timing: outages that begin after all runs, or last longer than half of the longest run.
 std::vector<std::string> warnings_of(const scenario::Scenario& scenario, const report::Result& result);
 
 }  // namespace dadsim::study

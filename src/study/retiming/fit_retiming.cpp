@@ -32,14 +32,14 @@ using MetricMatrix = std::vector<std::vector<double>>;  ///< M of report::Retimi
 /// Rounds to thousandths, so that the page and this program use the same short number.
 double rounded(double value);
 
-/// Returns point number i of a well-spread sequence in the cube from −reach to reach, of at most four dimensions.
+/// Returns point number i of a low-discrepancy sequence in the cube from −reach to reach, with at most four dimensions.
 Point halton(std::size_t i, std::size_t knobs, double reach);
 
-/// Returns the middle, the corners, and the middles of the faces, so that points between are surrounded.
+/// Returns the middle, the corners, and the middles of the faces, so that points between them are interpolated.
 std::vector<Point> skeleton(std::size_t knobs, double reach);
 
-/// Returns the candidate metrics. Each shortens distances along two directions: all parts slowing down alike, and the
-/// speed of computing, which matters little to many runs.
+/// Returns the candidate metrics. Each shortens distances along two directions: equal slowdown of all parts, and the
+/// speed of computing, which has little effect on many runs.
 std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& knobs);
 
 /// Returns number i of the van der Corput sequence in this base, 0…1 (Halton, Numerische Mathematik 2, 1960).
@@ -82,7 +82,7 @@ std::vector<Point> skeleton(std::size_t knobs, double reach) {
 std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& knobs) {
   constexpr std::array kShortened{1.0, 0.3, 0.1};
   const std::size_t size = knobs.size();
-  std::vector<double> slower;  // unit vector along which everything slows down
+  std::vector<double> slower;  // unit vector of equal slowdown of all parts
   for (const report::Retiming::Knob& knob : knobs)
     slower.push_back((knob.what == report::Retiming::Knob::KnobKind::latency ? 1 : -1) /
                      std::sqrt(static_cast<double>(size)));
@@ -103,23 +103,24 @@ std::vector<MetricMatrix> metrics_of(const std::vector<report::Retiming::Knob>& 
 }
 
 using Knob = report::Retiming::Knob;
-constexpr std::array kReaches{1.5, 1.0};                                 // × 1/2.8 … × 2.8 first
-constexpr std::array<std::size_t, 5> kPointsWanted{1, 12, 40, 90, 160};  // by the number of knobs
+constexpr std::array kReaches{1.5, 1.0};  // log₂ of the largest factors, × 2.8 and × 2
+constexpr std::array<std::size_t, 5> kPointsWanted{1, 12, 40, 90, 160};  // number of points to fit, by the number of
+                                                                         // knobs
 constexpr std::size_t kRounds = 3;                                       // rounds that add held-out points, per reach
 constexpr std::size_t kHeldOut = 24;
 constexpr double kGoodEnough = 0.03;
-constexpr double kWorthALook = 0.02;    // error above which more points around this one are timed
-constexpr std::size_t kAround = 3;      // points timed around it
-constexpr std::size_t kFewSteps = 3;    // steps to fit to, of a run whose steps differ
-constexpr std::size_t kManySteps = 6;   // steps to compare with
-constexpr std::size_t kMostGroups = 2;  // kinds of links with a knob of their own
-constexpr double kLeastBusy = 0.02;     // share of a step
+constexpr double kWorthALook = 0.02;    // error of a held-out point above which points around it are timed
+constexpr std::size_t kAround = 3;      // number of points timed around such a held-out point
+constexpr std::size_t kFewSteps = 3;    // number of steps in the fit, for a run whose steps differ
+constexpr std::size_t kManySteps = 6;   // number of steps in the check of the fit, for the same run
+constexpr std::size_t kMostGroups = 2;  // largest number of kinds of links with a knob of their own
+constexpr double kLeastBusy = 0.02;     // share of a step; links used less get no knob
 // Limit on the messages of one simulation of all runs: at some 4 µs each, several hundred simulations take several
 // seconds.
 constexpr double kMostMessages = 8000;
 // Limit on computations and collectives of all workers, if messages are not simulated one by one.
 constexpr double kMostTasks = 40'000;
-constexpr double kCoarse = 0.1;  // share of these limits above which there are fewer knobs, with less reach
+constexpr double kCoarse = 0.1;  // share of these limits; above it, fewer knobs and a smaller reach are used
 
 /// Timing of a step of each run on a cluster.
 struct Timed {
@@ -231,7 +232,7 @@ class Retimer {
     retiming_.knobs.push_back({Knob::KnobKind::speed, "speed of the workers", *devices.begin(), *devices.rbegin(), {}});
   }
 
-  /// Returns why that many simulations would take too long; empty if they would not.
+  /// Returns why that many simulations would take too long; empty: they are fast enough.
   std::optional<report::Statement> too_long() {
     double messages = 0;
     nominal_ = time(Point(retiming_.knobs.size(), 0.0), few_, &messages);
@@ -298,7 +299,7 @@ class Retimer {
   }
 
   void add_points(const std::vector<Point>& all) {
-    std::vector<Point> points;  // distinct points: no function takes two values at one
+    std::vector<Point> points;  // distinct points, because a function has only one value at each
     for (const Point& point : all) {
       if (!is_known(point) && std::ranges::find(points, point) == points.end()) points.push_back(point);
     }
@@ -307,7 +308,8 @@ class Retimer {
     timed_.insert(timed_.end(), std::make_move_iterator(timed.begin()), std::make_move_iterator(timed.end()));
   }
 
-  /// Returns true if the errors of all runs are small enough. Points of a wider reach are kept unless they are far out.
+  /// Fits all runs within a reach. Returns true if the errors of all runs are small enough. Keeps points of a wider
+  /// reach unless they are far outside.
   bool fit_within(double reach) {
     retiming_.reach = reach;
     std::vector<Point> kept;
@@ -345,14 +347,15 @@ class Retimer {
     }
   }
 
-  /// Returns a point near another one. Where the time bends, it does so along a surface, so that neighbours bend too.
+  /// Returns a point near another one. Times bend along a surface, so the neighbourhood of a badly fitted point is
+  /// badly fitted too.
   Point near(const Point& point, double reach) {
     constexpr double kShareOfReach = 0.3;
     Point other = next_point(kShareOfReach * reach);
     for (std::size_t k = 0; k < point.size(); ++k) other[k] = rounded(std::clamp(point[k] + other[k], -reach, reach));
     return other;
   }
-  /// Returns the next point of the sequence that the fit does not use yet.
+  /// Returns the next point of the sequence that is not in use.
   Point next_point(double reach) {
     for (;;) {
       Point point = halton(++drawn_, retiming_.knobs.size(), reach);

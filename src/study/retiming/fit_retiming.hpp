@@ -10,16 +10,16 @@
 
 namespace dadsim::study {
 
-/// Fits the times of the steps of all runs that are not event-driven. Variables are the bandwidths of the two busiest
-/// kinds of links, all latencies and the speed of the workers, each as a factor on the scenario's value. `result`: the
-/// result of the scenario itself.
+/// Fits the step times of all runs that are not event-driven, as functions of a few factors on the scenario's values:
+/// the bandwidths of the two busiest kinds of links, all latencies and the speed of the workers. `result`: the result
+/// of the scenario itself.
 ///
-/// Times a few steps of each run on up to some hundred clusters, all runs on one cluster in one simulation. Then times
-/// more steps on clusters outside of the fit. If a run is off by more than 3 % there, these clusters join the fit and
-/// others are drawn. If the error stays too large, the range of the factors shrinks. Choices of layers and collectives
-/// that the scenario leaves open are made for each timed cluster, and otherwise kept as in the scenario. Fits nothing,
-/// with a reason, if equal steps take different times, if the simulations would take long, or if a simulation or the
-/// fit fails (Retiming::failure). Throws EnvironmentError, Cancelled.
+/// Times a few steps of each run on up to some hundred clusters, all runs of a cluster in one simulation. Then times
+/// more steps on clusters outside the fit. If a run's error there is above 3 %, these clusters join the fit and others
+/// are drawn. If the error stays too large, the range of the factors shrinks. Choices of layers and collectives that
+/// the scenario leaves open are made for each timed cluster, and otherwise kept as in the scenario. Fits nothing, with
+/// a reason, if equal steps take different times, if the simulations would take long, or if a simulation or the fit
+/// fails (Retiming::failure). Throws EnvironmentError, Cancelled.
 report::Retiming fit_retiming(const scenario::Scenario& scenario, const Learned& learned, const report::Result& result,
                               bool show_progress);
 

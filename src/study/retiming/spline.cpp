@@ -44,7 +44,7 @@ Spline::Spline(const std::vector<std::vector<double>>& points, const std::vector
       for (std::size_t j = column + 1; j < size; ++j) rows_[i][j] -= factor * rows_[column][j];
     }
   }
-  // Solves for all columns of the inverse that belong to points at once, which vectorises. Each column takes the same
+  // Solves together for all columns of the inverse that belong to points; this vectorises. Each column uses the same
   // order of operations as in solve().
   std::vector<std::vector<double>> inverse(size, std::vector<double>(points_));
   for (std::size_t i = 0; i < points_; ++i) inverse[i][i] = 1;
@@ -63,7 +63,7 @@ Spline::Spline(const std::vector<std::vector<double>>& points, const std::vector
 }
 
 std::vector<double> Spline::solve(std::vector<double> right) const {
-  // Rows were exchanged as a whole, including the entries left of the diagonal, so all exchanges come first.
+  // Whole rows were exchanged, including the entries left of the diagonal, so all exchanges come first.
   for (std::size_t i = 0; i < rows_.size(); ++i) std::swap(right[i], right[pivots_[i]]);
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) right[i] -= rows_[i][j] * right[j];

@@ -52,7 +52,7 @@ sim::TimedRun time_run(std::span<const schedule::Schedule> schedules, const sche
 }
 
 double work_of(const std::vector<schedule::Schedule>& schedules) {
-  constexpr double kLeastDevices = 16;  // smaller tasks cost as much to create, read and date
+  constexpr double kLeastDevices = 16;  // smaller tasks cost as much to create, read and schedule
   double work = 0;
   for (const schedule::Schedule& one : schedules) {
     work += static_cast<double>(one.tasks.size()) *
@@ -61,14 +61,14 @@ double work_of(const std::vector<schedule::Schedule>& schedules) {
   return work;
 }
 
-/// Times a run by two shorter steps. Returns nothing if that is impossible, or saves nothing. Throws SimulationError if
-/// flow refuses steps of `work.most`.
+/// Times a run by extrapolating two shorter steps. Returns nothing if that is impossible or saves nothing. Throws
+/// SimulationError if flow refuses or doubts even the longest steps that `work.most` allows.
 std::optional<sim::TimedRun> time_shortened(const spec::RunSpec& run, const ScheduleMemory::TrajectoryPtr& trajectory,
                                             const spec::ModelShape& learned, const TimedAs& timed,
                                             const std::vector<step::Assignment>& assignment,
                                             const sim::Cluster& cluster, SimulationWork& work) {
   constexpr double kTimesInDoubt = 4;  // work factor: a step in doubt is timed several times
-  constexpr double kSame = 2.5e-3;     // share by which equally long micro-batches may differ
+  constexpr double kSame = 2.5e-3;     // relative difference of micro-batches that count as equally long
   std::string refused;
   double own = 0;  // work of the most recently timed step
   const auto time = [&](std::int64_t micro_batches, std::int64_t all) -> std::optional<sim::TimedRun> {
@@ -82,7 +82,7 @@ std::optional<sim::TimedRun> time_shortened(const spec::RunSpec& run, const Sche
       return time_run(known->schedules, &known->kinds, *trajectory, cluster, {}, 0, [](std::size_t) {
         if (interrupted().load()) throw Cancelled();
       });
-    } catch (const sim::SimulationError& error) {  // doubts are a larger share of a short step
+    } catch (const sim::SimulationError& error) {  // doubts are a larger share of short steps
       refused = error.what();
       return std::nullopt;
     }
@@ -133,7 +133,7 @@ std::vector<schedule::Schedule> unfolded(const std::vector<schedule::Schedule>& 
   return result;
 }
 
-/// Simulation that reports its progress.
+/// Returns options of a simulation that reports its progress.
 EventDrivenOptions watched_by(Progress& progress, const std::string& label) {
   EventDrivenOptions options;
   options.simulating = [&progress, &label](double seconds, std::int64_t updates) {
@@ -206,7 +206,8 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   return result;
 }
 
-/// Run in whose steps sites may be missing. Writes the results of the sites present into `learned`.
+/// Times a run whose steps may lack sites. Replaces its learned runs in `learned`, including those of further seeds, if
+/// outages change or end them.
 report::RunResult run_through_outages(const ResultContext& context, std::size_t i, const sim::Cluster& cluster,
                                       Learned& learned, Progress& progress) {
   const scenario::Scenario& scenario = context.scenario;
@@ -218,7 +219,7 @@ report::RunResult run_through_outages(const ResultContext& context, std::size_t 
   learned.runs[i] = absence.learned;
   const std::size_t taken = absence.timings.steps.size();
   for (std::size_t seed = 0; absence.counted.stopped && seed < learned.other_seeds.size(); ++seed) {
-    LearnedRunPtr& other = learned.other_seeds[seed][i];  // timed like the first seed, so ends with it
+    LearnedRunPtr& other = learned.other_seeds[seed][i];  // has the first seed's times, and its end
     if (run.absence.goes_without() || other->trajectory.steps.size() <= taken) continue;
     other = learn_first_steps(scenario, run, *other, *learned.shared_cache, scenario.seed + seed + 1,
                               static_cast<std::int64_t>(taken));
@@ -231,11 +232,11 @@ report::RunResult run_through_outages(const ResultContext& context, std::size_t 
   report::RunResult result =
       result_of_steps(context, i, {absence.trajectory, absence.timings, absence.assignment, traced});
   result.event_driven = absence.counted;
-  if (absence.counted.stopped) result.total_bytes = absence.counted.bytes_sent();  // with tries of the last step
+  if (absence.counted.stopped) result.total_bytes = absence.counted.bytes_sent();  // includes tries of the last step
   return result;
 }
 
-/// Run whose sites are groups of devices.
+/// Times a run whose sites are groups of devices (islands).
 report::RunResult run_among_islands(const ResultContext& context, std::size_t i, const sim::Cluster& cluster,
                                     const Learned& learned, const TraceRequest& trace, std::size_t most_spans) {
   const scenario::Scenario& scenario = context.scenario;
@@ -246,7 +247,7 @@ report::RunResult run_among_islands(const ResultContext& context, std::size_t i,
   IslandSteps islands(scenario, run, own.asked(), context.timed, context.timed.sample_scale, cluster,
                       learned.shared_cache->islands());
   sim::Cluster outside = outside_of_islands(scenario, run, cluster);
-  outside.network.jitter = {};  // the island's own steps already include jitter
+  outside.network.jitter = {};  // the islands' own steps already contain jitter
   const bool in_order = every_step_differs(cluster);
   const step::Trajectory trajectory = in_order ? unfolded(known.trajectory) : known.trajectory;
   std::vector<std::size_t> numbers(trajectory.distinct_steps.size());
@@ -265,7 +266,7 @@ report::RunResult run_among_islands(const ResultContext& context, std::size_t i,
 
 report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
                               const std::vector<RunMemory>& memory, const std::optional<report::ScaleSetting>& scale) {
-  // Sample counts of sites do not matter if nothing is learned, or if all runs minimise the same objective.
+  // The samples of sites are needed only if something was learned and runs minimise different objectives.
   std::shared_ptr<const Problem> problem;
   if (!learned.nothing && objectives_of(scenario.runs, scenario.training).size() > 1)
     problem = learned.shared_cache->problem(scenario, scenario.seed);

@@ -12,7 +12,7 @@
 namespace dadsim::study {
 namespace {
 
-constexpr double kMuchShorter = 0.7;  // micro-batches of both steps ÷ all
+constexpr double kMuchShorter = 0.7;  // largest share: micro-batches of both short steps ÷ all
 
 /// Extrapolates numbers linearly from two shorter steps.
 class Line {
@@ -51,7 +51,8 @@ class Line {
 
 constexpr const char* kDoubt = "late-ranks-by-flow";
 
-/// Returns the share of a step by which flow may be wrong; nothing for a step timed otherwise, or with another doubt.
+/// Returns the largest share of a step by which flow may be wrong; nothing if the step was not timed by flow, or has
+/// another doubt.
 std::optional<double> share_in_doubt(const sim::TimedRun& timed) {
   if (timed.network.messages > 0 || timed.first || !timed.first_steps.empty()) return std::nullopt;
   double share = 0;
@@ -73,7 +74,7 @@ std::optional<FewerMicroBatches> fewer_micro_batches(const TimedAs& timed, const
   const bool measured =
       std::ranges::any_of(cluster.devices, [](const spec::DeviceSpec& device) { return device.step_seconds > 0; });
   if (timed.recorded || measured || how.micro_batch == 0 || timed.batch % how.micro_batch != 0) return std::nullopt;
-  // Pieces of a stage take turns in rounds of as many micro-batches as there are stages.
+  // Interleaved pieces take turns in rounds of as many micro-batches as there are stages.
   constexpr std::int64_t kRounds = 4;
   const bool in_turn = how.interleave > 1 || how.order == spec::PipelineOrder::dualpipe_v;
   const std::int64_t round = in_turn ? how.pipeline : 1;

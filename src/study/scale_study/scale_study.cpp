@@ -45,7 +45,7 @@ double mean_between(const estimate::StepsToTarget& steps) {
   return sum;
 }
 
-/// Fills in critical batches from gradient sharing's steps. Each number of parameters needs two batches that reach the
+/// Fills in critical batches from gradient sharing's steps. Each size of network needs two batches that reach the
 /// target.
 void add_critical_batches(ScaleStudyReport& report) {
   std::map<double, std::vector<estimate::StepsAtBatch>> by_size;
@@ -58,7 +58,7 @@ void add_critical_batches(ScaleStudyReport& report) {
   }
 }
 
-/// Holds out the `count` largest sizes of the first kind.
+/// Holds out the rungs with the `count` largest sizes of the first kind.
 void hold_out_largest(std::int64_t count, ScaleStudyReport& report) {
   std::set<double, std::greater<>> sizes;
   for (const StudiedRung& rung : report.rungs) {
@@ -71,7 +71,7 @@ void hold_out_largest(std::int64_t count, ScaleStudyReport& report) {
     rung.held_out = std::find(sizes.begin(), end, rung.size.of(report.against.front())) != end;
 }
 
-/// Returns the rungs of a run that have relative steps and a size, with or without held-out rungs.
+/// Returns the rungs at which a run has relative steps and a size. `with_held_out`: includes held-out rungs.
 std::vector<estimate::Rung> usable_rungs(const ScaleStudyReport& report, const StudiedRun& run, bool with_held_out) {
   std::vector<estimate::Rung> rungs;
   for (std::size_t i = 0; i < run.rungs.size(); ++i) {
@@ -111,7 +111,7 @@ void predict_held_out(const ScaleStudyReport& report, StudiedRun& run) {
   }
 }
 
-/// Returns a statement if the largest sizes do not reach the target.
+/// Returns a statement if the run misses the target on a larger network than all those on which it reaches the target.
 std::optional<Statement> never_reached(const ScaleStudyReport& report, const StudiedRun& run) {
   double missed = 0;
   double reached = 0;
@@ -143,8 +143,8 @@ void expect_of_workload(const ScaleStudyReport& report, StudiedRun& run) {
   run.workload = run.fit->at(size, report.level);
 }
 
-/// Returns evaluations by training steps of every worker, also for runs that count rounds. The steps follow from the
-/// samples that went into the model until each evaluation.
+/// Returns evaluations by number of training steps of every worker, also for runs that count rounds. The number follows
+/// from the samples used until each evaluation.
 std::vector<step::Evaluation> curve_by_steps(const report::EventDrivenRun& run) {
   std::vector<step::Evaluation> curve;
   for (const report::CurvePoint& point : run.curve) {
@@ -157,7 +157,7 @@ std::vector<step::Evaluation> curve_by_steps(const report::EventDrivenRun& run) 
   return curve;
 }
 
-/// Learning curves of one run of a rung, by seed, and whether its compression left anything out.
+/// Learning curves of one run of a rung by seed, and whether its compression lost information.
 struct Curves {
   std::vector<std::vector<step::Evaluation>> by_seed;
   std::optional<bool> is_lossy;
@@ -222,7 +222,7 @@ class Study {
     return all;
   }
 
-  /// Reads all rungs, so that all faults are reported before a rung is learned.
+  /// Reads all rungs first, so that all faults are reported before learning begins.
   void read_rungs() {
     const int line = base_.scale_study->rungs.axes.front().front().line;
     std::vector<Diagnostic> errors;
@@ -324,7 +324,7 @@ class Study {
     }
     for (std::int64_t seed = 0; seed < scenario.training.seeds; ++seed) {
       if (interrupted().load()) throw Cancelled();
-      // Populations of hosts and their speeds also depend on the seed. A round holds many steps, so every round is
+      // Hosts and speeds of a population depend on the seed too. A round contains many steps, so every round is
       // evaluated.
       const std::vector<std::string> overrides = overrides_of(
           point,
@@ -365,7 +365,7 @@ class Study {
     return at;
   }
 
-  /// Returns the variance of the mean over the seeds.
+  /// Returns the variance of the logarithm of the ratio of steps, for its mean over the seeds.
   static double variance_of_log_ratio(const estimate::StepsToTarget& steps, const estimate::StepsToTarget& reference) {
     std::vector<double> logs;
     for (std::size_t i = 0; i < steps.size(); ++i) logs.push_back(std::log(steps[i]->between / reference[i]->between));
@@ -411,10 +411,10 @@ void check_sizes(const scenario::Scenario& scenario, report::ScaleStudyReport re
   for (const bool with_held_out : {true, false}) {
     std::vector<estimate::Rung> rungs;
     for (StudiedRung& rung : report.rungs) {
-      rung.size.critical_batch = 1;  // fitted later, from steps at several batches
+      rung.size.critical_batch = 1;  // fitted later, from the steps at several batches
       if (with_held_out || !rung.held_out) rungs.push_back({decades_of(rung.size, report.against), 1, 0});
     }
-    if (rungs.size() < report.against.size() + 2) continue;  // sizes repeat: no prediction
+    if (rungs.size() < report.against.size() + 2) continue;  // no prediction, because sizes repeat
     try {
       static_cast<void>(estimate::Ladder(std::move(rungs)));
     } catch (const std::invalid_argument& error) {

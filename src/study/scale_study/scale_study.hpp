@@ -11,19 +11,19 @@
 
 namespace dadsim::study {
 
-/// Completes the report from the ratios of all rungs: critical batches, the held-out rungs and their predictions, the
-/// fit of each run, and the prediction for the workload. `scenario` has the <scale-study>.
+/// Completes the report from the ratios of all rungs: critical batches, held-out rungs and their predictions, the fit
+/// of each run, and the prediction for the workload. *Requires* a scenario with a <scale-study>.
 void fit_study(const scenario::Scenario& scenario, report::ScaleStudyReport& report);
 
-/// Refuses uninformative sizes before anything is learned: a kind of size is constant, or follows from others. `report`
-/// needs its kinds and the sizes of all rungs; critical batches may be open. Throws InputError.
+/// Refuses uninformative sizes before anything is learned: a kind of size that is constant or follows from others.
+/// `report` needs its kinds and the sizes of all rungs, but no critical batches yet. Throws InputError.
 void check_sizes(const scenario::Scenario& scenario, report::ScaleStudyReport report);
 
-/// Learns every rung of the <scale-study> of a scenario, fits relative steps against size, and predicts the held-out
-/// rungs and the workload that the scenario is timed as. Only event-driven runs are timed, since they must be simulated
-/// to be learned. `overrides` are those of --set. Throws InputError, also for a rung that makes the scenario wrong, at
-/// the line of its <vary>; SimulationError, Cancelled. `on_read` is called after reading, before anything is learned.
-/// `queue`: other processes, which learn in place of this one; null: none.
+/// Learns every rung of the scenario's <scale-study>. Then fits relative steps against size, and predicts the held-out
+/// rungs and the timed workload. Only event-driven runs are timed, because learning them needs a simulation.
+/// `overrides`: settings of --set. `on_read`: called after reading, before anything is learned. `queue`: other
+/// processes, which learn in place of this one; null: none. Throws InputError, also for a rung that makes the scenario
+/// wrong, at the line of its <vary>; SimulationError, Cancelled.
 report::ScaleStudyReport scale_study(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
                                      bool show_progress, const std::function<void()>& on_read = {},
                                      TaskQueue* queue = nullptr);

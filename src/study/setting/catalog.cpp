@@ -35,7 +35,8 @@ namespace {
 
 using ScenarioFaults = std::vector<scenario::Catalog::ScenarioFault>;
 
-/// Reports a collective's fault in the same words as its timing. Algorithms for any ranks need no look at the platform.
+/// Returns the fault of a collective, in the words that its timing would use; none if it can be carried out. Algorithms
+/// for any number of ranks are not checked against the platform.
 std::optional<Fault> fault_of_collective(const scenario::Scenario& scenario, step::CollectiveKind kind,
                                          const std::string& algorithm) {
   collectives::CollectiveRequest request;
@@ -49,7 +50,7 @@ std::optional<Fault> fault_of_collective(const scenario::Scenario& scenario, ste
       return refused.fault();
     }
   };
-  collectives::RankLayout uneven;  // ranks without any regular structure
+  collectives::RankLayout uneven;  // ranks without regular structure
   uneven.node_of = {0, 0, 1};
   if (!fault(uneven)) return {};
   std::vector<std::string> hosts;
@@ -62,12 +63,12 @@ std::optional<Fault> fault_of_collective(const scenario::Scenario& scenario, ste
   } catch (const EnvironmentError&) {
     throw;
   } catch (const std::runtime_error&) {
-    return {};  // findings of an invalid platform are reported elsewhere
+    return {};  // other checks report an invalid platform
   }
 }
 
-/// Reports collective algorithms named by runs before learning; otherwise such a run fails after learning, when it is
-/// timed.
+/// Returns the faults of the collective algorithms that runs name, before learning. Otherwise such a run would fail
+/// after learning, when it is timed.
 ScenarioFaults faults_of_named_collectives(const scenario::Scenario& scenario) {
   ScenarioFaults faults;
   if (scenario.workers.size() < 2) return faults;
@@ -86,10 +87,10 @@ ScenarioFaults faults_of_named_collectives(const scenario::Scenario& scenario) {
   return faults;
 }
 
-/// Reports a split that leaves a worker without samples. Only the data show that for splits by class and by site; other
-/// kinds are checked when they are read.
+/// Returns the fault of a split that leaves a worker without samples. For splits by class and by site this depends on
+/// the data; other splits are checked when the scenario is read.
 ScenarioFaults fault_of_split(const scenario::Scenario& scenario) {
-  constexpr std::int64_t kMostLoaded = 200'000;  // samples; with more than these, an empty class is rare
+  constexpr std::int64_t kMostLoaded = 200'000;  // samples; above this an empty class is rare
   const spec::SplitSpec& split = scenario.data.split;
   if (split.kind != spec::SplitSpec::Kind::by_class && split.kind != spec::SplitSpec::Kind::by_site) return {};
   if (std::visit([](const auto& one) { return one.train; }, scenario.data.source) > kMostLoaded) return {};
@@ -106,8 +107,8 @@ ScenarioFaults fault_of_split(const scenario::Scenario& scenario) {
   return {};
 }
 
-/// Runs a check of Catalog::Check on a scenario that has been read completely (for memory: except its runs), with
-/// samples of this shape.
+/// Returns the faults that a check of Catalog::Check finds in a completely read scenario (for memory: without its
+/// runs), with samples of this shape.
 ScenarioFaults check_scenario(scenario::Catalog::Check what, const scenario::Scenario& scenario,
                               const spec::SampleShape& sample) {
   using Check = scenario::Catalog::Check;
@@ -126,7 +127,7 @@ ScenarioFaults check_scenario(scenario::Catalog::Check what, const scenario::Sce
   return faults;
 }
 
-/// Returns a placeholder for a link: only its existence matters to hosts and routes.
+/// Returns a placeholder for a link, because hosts and routes depend only on its existence.
 spec::LinkSpec some_link(const spec::LinkSpec& link) {
   spec::LinkSpec some;
   if (link.bandwidth > 0) {
@@ -163,8 +164,8 @@ std::string as_text(const spec::DataSource& source) {
   return xml.finish();
 }
 
-/// Returns the part of a scenario that a check depends on, which points of a sweep may share; nullopt if the check is
-/// not remembered.
+/// Returns the parts of a scenario that a check depends on, as a key shared by points of a sweep; nullopt if the check
+/// is not cached.
 std::optional<std::string> as_text(scenario::Catalog::Check what, const scenario::Scenario& scenario) {
   if (what == scenario::Catalog::Check::collectives) {
     std::string named;
@@ -184,7 +185,7 @@ std::optional<std::string> as_text(scenario::Catalog::Check what, const scenario
   return fmt::format("{} {} {}\n{}", scenario.workers.size(), scenario.seed, scenario.training.seeds, xml.finish());
 }
 
-/// Makes a question of the catalogue remember its answers.
+/// Wraps a question of the catalogue so that its answers are cached.
 template <class Answer, class Asked>
 void remember(std::function<Answer(const Asked&)>& question) {
   question = [ask = question, memory = std::make_shared<AnswerMemory<Answer>>()](const Asked& asked) {
@@ -205,7 +206,7 @@ scenario::Scenario load_base(const scenario::ScenarioSource& source, const std::
     try {
       return source.load(unchecked, catalog);
     } catch (const InputError&) {
-      throw error;  // the cause was not memory
+      throw error;  // memory was not the cause
     }
   }
 }
@@ -241,7 +242,7 @@ scenario::Catalog make_catalog() {
   catalog.files_of_platform = sim::files_of_platform;
   catalog.hosts_of_platform = [](const spec::PlatformSpec& platform) {
     std::vector<std::string> names;
-    // A harmful file is not loaded.
+    // Files that could do harm are not loaded.
     if (!sim::check_platform(platform, {}, {}).file_errors.empty()) return names;
     for (sim::PlatformHost& host : sim::platform_hosts(platform)) names.push_back(std::move(host.name));
     return names;
@@ -268,7 +269,8 @@ scenario::Catalog make_catalog() {
 scenario::Catalog make_catalog_without_learning() {
   scenario::Catalog catalog = make_catalog();
   catalog.check = [](scenario::Catalog::Check what, scenario::Scenario scenario, const spec::SampleShape& sample) {
-    // Clients without learning have no data; there is still one network per kind.
+    // Checks event-driven runs like synchronous ones: without learning, clients have no data, but each kind of run has
+    // a network.
     if (what == scenario::Catalog::Check::memory)
       for (spec::RunSpec& run : scenario.runs) run.event_driven = false;
     if (what == scenario::Catalog::Check::runs) scenario.timing_only = true;

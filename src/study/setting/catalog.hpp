@@ -10,25 +10,25 @@
 
 namespace dadsim::study {
 
-/// Returns the names that scenarios may refer to in this build (algorithms, devices, workloads), with the checks of
-/// platform and data files.
+/// Returns the names that scenarios may use in this build (algorithms, devices, workloads), with checks of platform and
+/// data files.
 scenario::Catalog make_catalog();
-/// Returns the same for scenarios whose described learning is skipped (--timing-only).
+/// Returns the catalogue for scenarios whose learning is skipped (--timing-only).
 scenario::Catalog make_catalog_without_learning();
 
-/// Loads the scenario that a sweep or a plan starts from. It need not fit the memory of its devices, since its
-/// variations may. Throws InputError.
+/// Loads the base scenario of a sweep or a plan. Its memory is not checked, because its variations may fit. Throws
+/// InputError.
 scenario::Scenario load_base(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
                              const scenario::Catalog& catalog);
 
-/// Returns a catalogue that wraps `catalog`, but examines each platform and data source only once: the points of a
-/// sweep ask for the same ones thousands of times. Platforms that differ only in bandwidths, latencies and the like are
-/// equal: hosts and routes do not depend on them. Several threads may use it at once.
+/// Returns a catalogue that wraps `catalog` and examines each platform and data source only once, because the points of
+/// a sweep use the same ones thousands of times. Platforms that differ only in bandwidths, latencies and similar
+/// numbers count as equal, since hosts and routes do not depend on them. Thread-safe.
 scenario::Catalog remembering(scenario::Catalog catalog);
 
-/// Returns the name meant by the text of an option, and adds the assumption to `taken` if the text differs from the
-/// name. `usual`: the name preferred among several. Throws InputError with `option`, `unknown` and the nearest names if
-/// no name is meant.
+/// Returns the name that the text of an option means, and adds the assumption to `taken` if they differ. `usual`: the
+/// name preferred among several. Throws InputError with `option`, `unknown` and the nearest names if no name is
+/// similar.
 std::string meant_name(spec::NameKind kind, const std::string& option, const std::string& typed,
                        const std::vector<std::string>& names, const std::string& unknown,
                        std::vector<report::Statement>& taken, const std::string& usual = {});

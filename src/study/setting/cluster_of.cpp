@@ -14,8 +14,8 @@
 namespace dadsim::study {
 namespace {
 
-/// Returns exp(σz) ÷ speed: the median of exp(σz) is 1, for speeds as for times. A worker's draw does not depend on
-/// other workers.
+/// Returns the slowdown of a worker: exp(σz) ÷ speed. The median of exp(σz) is 1, for speeds and for times. A worker's
+/// draw does not depend on other workers.
 double slowdown_of(const spec::Placement& worker, std::uint32_t number, std::uint64_t seed) {
   const double slowdown = 1 / worker.speed;
   if (worker.speed_spread == 0) return slowdown;
@@ -51,7 +51,7 @@ sim::Cluster cluster_of(const scenario::Scenario& scenario) {
     cluster.hosts.push_back(worker.host);
     spec::DeviceSpec& device = cluster.devices.emplace_back(find_device(scenario.devices, worker.device));
     device.slowdown = slowdown_of(worker, number, scenario.seed) * scenario.framework.computing;
-    // Drops descriptions for readers: for 100,000 workers they would dominate time and memory.
+    // Clears texts that only readers need: for 100,000 workers they would dominate time and memory.
     std::string().swap(device.description);
     std::string().swap(device.source);
   }

@@ -28,7 +28,7 @@ double models_held(const spec::RunSpec& run, double sites, bool fails) {
   return info->models_held ? info->models_held(run.parameters, sites, fails) : 1;
 }
 
-/// Returns the number of replicas that share gradients, and may divide states among themselves.
+/// Returns the number of replicas that share gradients and may shard states among themselves.
 std::int64_t sharing_replicas(const scenario::Scenario& scenario, const spec::RunSpec& run) {
   const bool apart = has_islands(scenario, run) && scenario::devices_of_participant(scenario, run) > 1;
   return static_cast<std::int64_t>(apart ? scenario::replicas_of_participant(scenario, run) : scenario.workers.size());
@@ -46,7 +46,8 @@ bool is_pooled(const spec::RunSpec& run) {
   return info != nullptr && info->sharing == methods::Sharing::pooled;
 }
 
-/// Returns whether PyTorch's autocast runs products in 16 bit on fp32 weights; sharded parameters are cast before.
+/// Returns whether PyTorch's autocast computes products in 16 bit from fp32 weights. Not for sharded parameters, which
+/// are cast before.
 bool casts_weights(const scenario::Scenario& scenario, const TimedAs& timed) {
   return scenario.timed_as && spec::casts_weights(scenario.timed_as->program) &&
          spec::has_master_copies(timed.precision) && !spec::casts_operands(timed.precision) &&
@@ -69,7 +70,7 @@ estimate::ProgramMemory program_memory_of(const scenario::Scenario& scenario, co
   return program;
 }
 
-/// Returns the memory of a run in a program, and fills `moments` with that over a step.
+/// Returns the memory of a run in a program. Fills `moments`, unless null, with the memory over a step.
 estimate::MemoryUse memory_in(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed,
                               std::int64_t workers, const estimate::ProgramMemory& program,
                               std::vector<estimate::MemoryMoment>* moments = nullptr) {
@@ -89,8 +90,8 @@ estimate::MemoryUse memory_in(const scenario::Scenario& scenario, const spec::Ru
       spec::with_activations_of(timed.shape, how, timed.precision, casts_weights(scenario, timed));
   estimate::MemoryUse use = memory_use(shape, scenario.training.optimizer, state, samples, 0, timed.precision,
                                        timed.parallelism, timed.states, program, moments);
-  // A single worker keeps its gradients in the memory freed by the backward pass (PyTorch, whose zero_grad() sets them
-  // to none).
+  // A single worker stores its gradients in memory freed by the backward pass (zero_grad() of PyTorch sets gradients to
+  // None).
   const bool one_pass = timed.parallelism.micro_batch == 0 || timed.parallelism.micro_batch >= timed.batch;
   if (samples.size() == 1 && timed.parallelism.devices() == 1 && one_pass) {
     const double gradients = use.gradients;
@@ -100,17 +101,17 @@ estimate::MemoryUse memory_in(const scenario::Scenario& scenario, const spec::Ru
     const double early = estimate::gradients_before_room(
         shape, static_cast<double>(samples.front()), program.gradient_width * bytes_per_element(timed.precision), kept);
     use.gradients = std::max(0.0, use.gradients - use.activations - use.scores);
-    // Scores have been freed, and all activations are there.
+    // The backward pass has freed scores, but holds all activations.
     if (keeps) use.gradients = std::max(use.gradients, early - use.scores);
     for (std::size_t i = 0; moments != nullptr && i < moments->size(); ++i) {
-      const std::size_t left = moments->size() - i;  // the last three: backward pass, its half, update
+      const std::size_t left = moments->size() - i;  // last moments: backward pass, its middle, update
       (*moments)[i].use.gradients = left == 3 ? use.gradients : left == 2 ? gradients / 2 : left == 1 ? gradients : 0;
     }
   }
   return use;
 }
 
-/// Returns the least memory that the run can take. Published descriptions of jobs often omit what they recompute.
+/// Returns the least memory with which the run is possible. Published jobs often do not state what they recompute.
 double least_memory(const scenario::Scenario& scenario, const spec::RunSpec& run, TimedAs timed) {
   const bool blocks = std::ranges::any_of(
       timed.shape.layers, [](const spec::LayerShape& layer) { return layer.kind == spec::LayerKind::attention; });
@@ -121,7 +122,7 @@ double least_memory(const scenario::Scenario& scenario, const spec::RunSpec& run
   estimate::MemoryUse use = memory_in(scenario, run, timed, sharing_replicas(scenario, run), program);
   if (spec::casts_operands(timed.precision)) {
     const bool one_scale = timed.precision == spec::Precision::fp8 || timed.precision == spec::Precision::fp8_current;
-    const double both = one_scale ? 1 : 2;  // number of orientations in which a cast is kept
+    const double both = one_scale ? 1 : 2;  // row-wise and column-wise, unless one cast serves both
     const double casts = both * spec::operand_bytes(timed.precision);
     use.parameters *= casts / (bytes_per_element(timed.precision) + (both > 1 ? casts : 0));
   }
@@ -173,11 +174,11 @@ double host_bytes_of(const scenario::Scenario& scenario, const spec::RunSpec& ru
   const bool own = info != nullptr &&
                    (info->sharing == methods::Sharing::no_sharing || info->sharing == methods::Sharing::own_weights);
   const double networks = own ? static_cast<double>(scenario.workers.size()) : 1;
-  constexpr double kPerNetwork = 8000;  // least bytes held together with one network
+  constexpr double kPerNetwork = 8000;  // bytes of a network in addition to its numbers, at least
   const bool fails = !(run.conditions.failures_of(scenario.failures) == spec::FailureSpec{});
   const double held = models_held(run, static_cast<double>(scenario::participants_of(scenario, run)), fails);
   const double copies = 2 + estimate::optimizer_state_per_parameter(scenario.training.optimizer);
-  // The weights between two epochs, if targets are searched for (algorithms/recent_weights.hpp).
+  // The weights between two epochs, if a method searches targets among recent weights (algorithms/recent_weights.hpp).
   const double one_copy = kFloat * networks * parameters;
   const double between = scenario.training.evaluate_every > 0 || run.event_driven
                              ? 0

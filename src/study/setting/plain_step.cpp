@@ -10,7 +10,7 @@
 namespace dadsim::study {
 namespace {
 
-constexpr std::uint64_t kSeed = 1;  // sizes are the same for any seed
+constexpr std::uint64_t kSeed = 1;  // sizes do not depend on the seed
 
 spec::DataSpec few_digits() {
   spec::DataSpec data;

@@ -12,7 +12,8 @@ namespace dadsim::study {
 
 struct SmallProblem;
 
-/// Training steps of a single device: forward and backward pass, and the update by SGD with momentum, without messages.
+/// Makes training steps of a single device without messages: forward and backward pass, and the update by SGD with
+/// momentum.
 class PlainSteps {
  public:
   PlainSteps();
@@ -24,10 +25,10 @@ class PlainSteps {
   schedule::Schedule of(const spec::ModelShape& shape, std::int64_t batch, spec::Precision precision) const;
 
  private:
-  std::unique_ptr<SmallProblem> problem_;  ///< a small network shows the operations of a step
+  std::unique_ptr<SmallProblem> problem_;  ///< problem to record a step's operations from
 };
 
-/// Returns the sum of its computations' times on one device, by the roofline alone (sim::seconds_on).
+/// Returns the sum of the computations' times on one device, by the roofline alone (sim::seconds_on).
 double seconds_of(const spec::DeviceSpec& device, const schedule::Schedule& schedule);
 
 }  // namespace dadsim::study

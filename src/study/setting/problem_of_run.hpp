@@ -13,7 +13,7 @@ namespace dadsim::study {
 /// Returns the data of participants: each has the data of all its replicas.
 models::Partition data_of_islands(const models::Partition& workers, std::size_t islands);
 
-/// Learning problem of a run. A participant of several replicas has their data, and the sum of their batches.
+/// Learning problem of a run. A participant of several replicas has the data and the batch of all of them.
 class ProblemOfRun {
  public:
   /// `data` and `workers`, the data of each worker, must outlive it.

@@ -37,7 +37,7 @@ namespace {
 
 using Kinds = std::set<step::CollectiveKind>;
 
-/// Returns the kinds of collectives in all alternatives: the timing of a step decides which one a layer takes.
+/// Returns the kinds of collectives of all alternatives, because only timing decides which alternative a layer takes.
 Kinds recorded_kinds(const step::StepStructure& structure) {
   Kinds kinds;
   for (const step::Sweep& sweep : structure.sweeps) {
@@ -60,7 +60,7 @@ Kinds scheduled_kinds(const schedule::Schedule& schedule) {
   return kinds;
 }
 
-/// Takes one step of the run with one sample per site.
+/// Returns the trajectory of one step of the run, with one sample per site.
 step::Trajectory take_step(const scenario::Scenario& scenario, const spec::RunSpec& run) {
   const models::Dataset data = models::load_dataset(scenario.data, scenario.seed);
   const models::Partition partition =
@@ -78,7 +78,7 @@ step::Trajectory take_step(const scenario::Scenario& scenario, const spec::RunSp
   return trajectory;
 }
 
-/// Kinds of collectives in a run's steps, and the fault if devices that divide workers cannot carry them out.
+/// Kinds of collectives in a run's steps; a fault if devices that divide workers cannot carry them out.
 struct Carried {
   Kinds kinds;
   std::optional<Fault> fault;
@@ -94,7 +94,7 @@ Carried carried_out(const scenario::Scenario& scenario, const spec::RunSpec& run
     return {recorded_kinds(trajectory.structures.front()), std::nullopt};
   const schedule::Schedule schedule = schedule_of(run, trajectory, trajectory.distinct_steps.front(), learned, timed);
   Carried carried{scheduled_kinds(schedule), std::nullopt};
-  // Without divided workers, all workers take part, and have been checked.
+  // Without divided workers, all workers take part; their number was checked before.
   if (!timed.parallelism.divides() && !timed.recorded && !islands) return carried;
   std::vector<std::string> hosts;
   const std::size_t each = islands ? scenario::devices_of_participant(scenario, run) : 1;
@@ -104,8 +104,8 @@ Carried carried_out(const scenario::Scenario& scenario, const spec::RunSpec& run
   return carried;
 }
 
-/// Reports an algorithm that relies on nodes of equal size if some sites may be absent; none: the algorithm serves any
-/// ranks.
+/// Returns the fault of a collective algorithm that requires nodes of equal size, in a run whose sites may be absent.
+/// None if the algorithm works for any ranks.
 std::optional<Fault> fault_of_absence(step::CollectiveKind kind, const std::string& algorithm) {
   collectives::CollectiveRequest request;
   request.kind = kind;
@@ -117,9 +117,9 @@ std::optional<Fault> fault_of_absence(step::CollectiveKind kind, const std::stri
   return fault;
 }
 
-/// Reports the collective algorithms named by a run that none of its steps uses. One step with one sample per site, on
-/// the scenario's network, shows the kinds in use. Computes nothing for a run that names no algorithm. `learned`: the
-/// shape of that network.
+/// Returns faults of the collective algorithms that a run names: of those that none of its steps uses, and of those
+/// that fail if sites are absent. One step with one sample per site, on the scenario's network, shows the kinds in use.
+/// Computes nothing if the run names no algorithm. `learned`: the shape of that network.
 methods::RunFaults faults_of_collectives(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                          const spec::ModelShape& learned) {
   using step::CollectiveKind;
@@ -147,7 +147,7 @@ methods::RunFaults faults_of_collectives(const scenario::Scenario& scenario, con
 
 using Faults = std::vector<std::pair<std::size_t, Fault>>;
 
-/// Adds the methods' faults about planned batches and steps, with every seed.
+/// Adds faults that methods report for the planned batches and steps, with every seed.
 void add_faults_of_plans(const scenario::Scenario& scenario, const spec::SampleShape& sample, Faults& faults) {
   const auto asks = [](const spec::RunSpec& run) {
     const methods::MethodInfo* info = protocols::find_method(run.algorithm);
@@ -176,7 +176,7 @@ void add_faults_of_plans(const scenario::Scenario& scenario, const spec::SampleS
   }
 }
 
-/// Returns the clients that work for a model at the same time, as far as the run's parameters determine it.
+/// Returns the number of clients that work on a model at the same time, as far as the run's parameters determine it.
 double clients_at_work(const spec::RunSpec& run, double sites) {
   const auto value = [&](const char* name) -> std::optional<double> {
     const auto found = run.parameters.find(name);
@@ -190,7 +190,8 @@ double clients_at_work(const spec::RunSpec& run, double sites) {
   return std::min(clients, sites);
 }
 
-/// Adds faults of the framework: messages that it cannot send, and a model that its server cannot hold.
+/// Adds faults of the framework: `sends` without effect, messages too large to send, and models too large for the
+/// memory of its server.
 void add_faults_of_framework(const scenario::Scenario& scenario, const spec::ModelShape& learned, Faults& faults) {
   const spec::FrameworkSpec& framework = scenario.framework;
   const bool refuses = framework.longest_message > 0;
@@ -228,8 +229,8 @@ void add_faults_of_framework(const scenario::Scenario& scenario, const spec::Mod
   }
 }
 
-/// Adds faults of runs with a recorded step, which defines the messages; such runs may differ only in their collective
-/// algorithms.
+/// Adds faults of runs with a recorded step. The step defines all messages, so such runs must exchange gradients among
+/// peers; they may differ only in their collective algorithms.
 void add_faults_of_recorded(const std::vector<spec::RunSpec>& runs, Faults& faults) {
   const std::string& plain = algorithms::baseline().name;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -294,7 +295,7 @@ Faults faults_of_runs(const scenario::Scenario& scenario, const spec::SampleShap
   }
   add_faults_of_framework(scenario, spec::model_shape(scenario.model, sample), faults);
   add_faults_of_plans(scenario, sample, faults);
-  if (!faults.empty()) return faults;  // only a feasible run can take a step
+  if (!faults.empty()) return faults;  // a step can only be taken without faults
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     for (methods::RunFault& fault :
          faults_of_collectives(scenario, scenario.runs[i], spec::model_shape(scenario.model, sample))) {

@@ -14,9 +14,10 @@ namespace dadsim::study {
 /// its run.
 std::vector<std::pair<std::size_t, Fault>> faults_where_nothing_is_learned(const scenario::Scenario& scenario);
 
-/// Returns all obstacles to the runs of a completely read scenario, each with the index of its run. These are devices
-/// with too little memory, batches and steps for which a method cannot meet its parameters and, without learning,
-/// decisions that depend on learned numbers. The data are loaded if a method examines them.
+/// Returns all faults of the runs of a completely read scenario, each with the index of its run. Examples are devices
+/// with too little memory; messages that the framework cannot send; batches and steps for which a method cannot satisfy
+/// its parameters; and, without learning, decisions that depend on learned numbers. Loads the data if a method examines
+/// them.
 std::vector<std::pair<std::size_t, Fault>> faults_of_runs(const scenario::Scenario& scenario,
                                                           const spec::SampleShape& sample);
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kLadder = "use a file written by `dadsim scale-study scenario.xml --json FILE`";
 
-/// Returns the number of steps that the scenario itself gives.
+/// Returns the number of steps to the target that the scenario itself gives; none if it gives none.
 std::optional<estimate::KnownSteps> own_steps(const spec::TimedAsSpec& timed, std::int64_t batch,
                                               std::int64_t dataset_size) {
   estimate::KnownSteps known;

@@ -12,7 +12,7 @@ namespace dadsim::study {
 namespace {
 
 double bytes_of(const schedule::Schedule& schedule) {
-  // A computation has three values per worker if workers differ; most schedules have some such computation.
+  // Assumes computations with three values per worker: most schedules have some, because workers differ.
   return static_cast<double>(schedule.tasks.size()) *
          (sizeof(schedule::Task) + 3.0 * sizeof(double) * static_cast<double>(schedule.workers));
 }
@@ -22,12 +22,12 @@ bool sums_gradients(const spec::RunSpec& run) {
   return info != nullptr && info->sums_gradients(run);
 }
 
-/// Returns the recorded step, for some layers of one device's part, or for all.
+/// Returns the recorded step for all layers of one device's part, or for the layers `layers`.
 schedule::Schedule undivided_schedule(const spec::RunSpec& run, const step::StepStructure& structure,
                                       const step::Step& step, const spec::ModelShape& learned,
                                       const spec::ModelShape& device, const TimedAs& timed, double sample_scale,
                                       const step::Assignment* assignment, const spec::LayerRange* layers) {
-  // Stages combine the messages of each bucket themselves.
+  // Stages bucket their messages themselves.
   const bool staged = run.exchange == spec::ExchangeMode::peer &&
                       std::ranges::any_of(structure.sweeps, [](const step::Sweep& sweep) { return sweep.stage > 0; });
   schedule::Schedule schedule =

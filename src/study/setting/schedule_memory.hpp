@@ -14,13 +14,14 @@
 
 namespace dadsim::study {
 
-/// Puts numbers in one learned step, with the run's collectives. `assignment`: see schedule::instantiate().
+/// Returns the schedule of one learned step with its sizes and the run's collectives. `assignment`: see
+/// schedule::instantiate().
 schedule::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
                                const spec::ModelShape& learned, const TimedAs& timed,
                                const step::Assignment* assignment = nullptr);
 
-/// Schedules of learned runs' distinct steps, kept for timing on further platforms: a sweep asks for the same ones
-/// hundreds of times, and making them can take longer than their simulation. Several threads may use it at once.
+/// Cache of the schedules of learned runs' distinct steps, for timing on further platforms. A sweep uses the same ones
+/// hundreds of times, and making them can take longer than their simulation. Thread-safe.
 class ScheduleMemory {
  public:
   struct Schedules {
@@ -30,14 +31,14 @@ class ScheduleMemory {
   using Pointer = std::shared_ptr<const Schedules>;
 
   using TrajectoryPtr = std::shared_ptr<const step::Trajectory>;
-  /// Returns the schedules. `assignment`: per structure of the trajectory, if its steps have alternatives.
+  /// Returns the schedules. `assignment`: one per structure of the trajectory, if its steps have alternatives.
   Pointer of(const spec::RunSpec& run, const TrajectoryPtr& trajectory, const spec::ModelShape& learned,
              const TimedAs& timed, const std::vector<step::Assignment>& assignment = {});
 
  private:
   /// Inputs of a schedule.
   struct Key {
-    TrajectoryPtr trajectory;  ///< kept, so that its address is not reused
+    TrajectoryPtr trajectory;  ///< holds the trajectory, so that its address is not reused
     std::vector<step::Assignment> assignment;
     std::string all_reduce, all_gather, reduce_scatter;
     double bucket_bytes = 0, first_bucket_bytes = 0, sample_scale = 1, gradient_width = 1, update_share = 1;
@@ -49,7 +50,7 @@ class ScheduleMemory {
     bool operator==(const Key&) const = default;
   };
 
-  static constexpr double kMostBytes = 256e6;  ///< approximate memory
+  static constexpr double kMostBytes = 256e6;  ///< approximate limit on the memory of the schedules, bytes
   MemoryStore<Key, Pointer> store_{kMostBytes};
 };
 

@@ -28,7 +28,7 @@ void at_least(double seconds, step::StepTiming& timing) {
   if (!(longer > 0)) return;
   timing.seconds = seconds;
   timing.exposed_seconds += longer;
-  // Removing other bounds would leave the input's time unchanged.
+  // The input alone bounds the step; without other bounds it would take as long.
   timing.bounds = {{"", "overlap", seconds - longer, 1 - longer / seconds},
                    {"input", "bandwidth", longer, longer / seconds}};
   std::ranges::stable_sort(timing.bounds, std::ranges::greater{}, &step::Bound::seconds);
@@ -48,7 +48,7 @@ std::string describe_network(const std::string& name, const spec::ModelShape& sh
 
 namespace {
 
-/// Returns the measured step time of a device, if there is one.
+/// Returns the payload's seconds of a local step; 0 if a device has a measured step time.
 double step_seconds_of(const scenario::Scenario& scenario) {
   const auto is_measured = [&](const spec::Placement& worker) {
     return find_device(scenario.devices, worker.device).step_seconds > 0;
@@ -66,8 +66,8 @@ double saved_numbers_of(spec::FrameworkSpec::Sends sends, const spec::OptimizerS
   return numbers;
 }
 
-/// Sets the optimizer's state with 16-bit weights, and the bytes that an update moves: masters and moments are read and
-/// written; a 16-bit copy is written in addition to masters.
+/// Sets the optimizer's state with 16-bit weights, and the bytes that an update moves. Masters and moments are read and
+/// written; with masters, a 16-bit copy is also written.
 void take_states(const spec::TimedAsSpec& asked, const spec::OptimizerSpec& optimizer, TimedAs& timed) {
   constexpr double kFloat = 4;  // bytes
   constexpr double kScaled = 1 + 4.0 / 256;
@@ -80,7 +80,7 @@ void take_states(const spec::TimedAsSpec& asked, const spec::OptimizerSpec& opti
   const auto parameters = static_cast<double>(std::max<std::int64_t>(1, timed.shape.parameters()));
   const double moments = estimate::optimizer_state(optimizer, timed.shape) / parameters;
   const double less = (asked.no_masters ? 2 * kFloat - weight : 0) + 2 * moments * (kFloat - timed.states.moment);
-  const double searched = asked.loss_scaling ? weight : 0;  // one pass over gradients
+  const double searched = asked.loss_scaling ? weight : 0;  // gradients are read in one pass
   timed.update_share = 1 + (searched - less) / (kFloat * models::update_floats_per_parameter(optimizer));
 }
 
@@ -125,7 +125,7 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
   } else {
     timed.description = describe_network(timed.description, timed.shape, timed.batch);
   }
-  if (!(scenario.payload.bytes > 0))  // the bytes of a payload are those sent
+  if (!(scenario.payload.bytes > 0))  // a payload has no saved numbers
     timed.saved_numbers = saved_numbers_of(scenario.framework.sends, scenario.training.optimizer, timed.shape);
   timed.shape = spec::with_divided_sequences(std::move(timed.shape), timed.parallelism.context);
   if (scenario.timed_as) {

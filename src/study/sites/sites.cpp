@@ -38,7 +38,7 @@ constexpr std::string_view kDigits = "<digits train=\"8000\" test=\"2000\"/>";
 constexpr const char* kUnknownName = "unknown";
 constexpr const char* kScenarioFile = "sites.xml";
 constexpr const char* kUsualNetwork = "resnet-50";
-constexpr std::int64_t kSitesBatch = 32;  // samples of a site per step, the default of the language
+constexpr std::int64_t kSitesBatch = 32;  // samples of a site per step: the default of the scenario language
 
 /// Returns the value for a site: its own, or the one given for all sites.
 const std::string& line_of_site(const std::vector<std::string>& values, std::int64_t site) {
@@ -60,7 +60,7 @@ std::string one_way(const std::string& round_trip) {
   return fmt::format("{}s", *seconds / 2);
 }
 
-/// Converts lines to the scenario language: bandwidths stay, links of the catalogue become their names.
+/// Converts lines to the scenario language: keeps bandwidths, replaces names of links by the catalogue's.
 std::vector<std::string> lines_in(const char* option, std::vector<std::string> lines,
                                   std::vector<report::Statement>& taken) {
   const std::vector<std::string> links = names_of_links();
@@ -101,7 +101,7 @@ void put_in(std::string& text, std::string_view place, const std::string& put) {
   text.replace(at, place.size(), put);
 }
 
-/// Returns scenarios/hospitals.xml with the given sites. Data and algorithms stay; a run ends at the target.
+/// Returns scenarios/hospitals.xml with the given sites, device, data and timed workload. Runs end at the target.
 std::string sites_text(const SitesRequest& request, const std::string& device, const std::string& workload) {
   std::string asked(kHospitals.substr(kHospitals.find("  <data>")));
   put_in(asked, "<training", "<training stop=\"target\"");
@@ -128,7 +128,8 @@ std::string sites_text(const SitesRequest& request, const std::string& device, c
       request.sites, lines_element(request), device, asked);
 }
 
-/// Converts faults of the written scenario, which is no file, to faults of options: the first of each option.
+/// Converts faults of the generated scenario to faults of options, the first for each option: the user has no such
+/// file.
 InputError in_options(const InputError& wrong, const std::string& scenario, const std::string& workload) {
   const auto lines = split_at(scenario, '\n');
   std::vector<Diagnostic> said;
@@ -163,10 +164,10 @@ std::string revealed_by(const report::RunResult& run) {
   return std::isfinite(batch) ? fmt::format("{} of a batch", human_percent(batch)) : "–";
 }
 
-/// Returns the runs that share, those that reach the target first.
+/// Returns the table of runs that communicate, starting with those that reach the target.
 report::DocumentTable sites_table(const report::Result& result) {
   const report::Answer answer = answer_to(result);
-  // Without known steps of the workload, runs are ranked by a step.
+  // Without a known number of steps, runs are ranked by the time of a step.
   const bool reaches =
       answer.metric == report::Metric::time_to_target || answer.metric == report::Metric::time_at_scale;
   report::DocumentTable table;

@@ -17,8 +17,8 @@
 
 namespace dadsim::study {
 
-/// Values by their keys, in memory as far as they fit: the least recently used are dropped first. If keys cannot be
-/// ordered, they are searched linearly. For several threads.
+/// Cache of values by key, limited in memory: the least recently used values are dropped first. Keys without an order
+/// are searched linearly. Thread-safe.
 template <class Key, class Value>
 class MemoryStore {
  public:
@@ -28,7 +28,7 @@ class MemoryStore {
     const std::lock_guard lock(mutex_);
     return found(key);
   }
-  /// Keeps a value, unless the key has one already. `bytes`: size of the value.
+  /// Stores a value, unless the key has one. `bytes`: size of the value.
   void keep(const Key& key, Value value, double bytes = 0) {
     const std::lock_guard lock(mutex_);
     if (std::erase(claimed_, key) > 0) released_.notify_all();
@@ -38,8 +38,8 @@ class MemoryStore {
     if constexpr (kOrdered) index_[key] = entries_.begin();
     bytes_ += bytes;
   }
-  /// Returns the value, or none. After none, the caller computes the value and calls keep(), or release() if that
-  /// fails; other callers wait meanwhile. `bytes`: size of the value; so much room is made before it is computed.
+  /// Returns the value, or none. After none, the caller must compute the value and call keep(), or release() on
+  /// failure; other callers of this key wait meanwhile. `bytes`: expected size, for which room is made at once.
   std::optional<Value> claim(const Key& key, double bytes = 0) {
     std::unique_lock lock(mutex_);
     released_.wait(lock, [&] { return std::ranges::find(claimed_, key) == claimed_.end(); });
@@ -53,7 +53,7 @@ class MemoryStore {
     const std::lock_guard lock(mutex_);
     if (std::erase(claimed_, key) > 0) released_.notify_all();
   }
-  /// Returns the value of a key, computed by `ask` if missing, once for all threads.
+  /// Returns the value of a key. If it is missing, `ask` computes it, once for all threads.
   template <class Ask>
   Value answer(const Key& key, const Ask& ask) {
     if (std::optional<Value> known = claim(key, 1)) return *std::move(known);
@@ -108,19 +108,20 @@ class MemoryStore {
 
   mutable std::mutex mutex_;
   std::condition_variable released_;
-  std::vector<Key> claimed_;  ///< keys whose values are being computed
+  std::vector<Key> claimed_;  ///< keys of values being computed
   double most_bytes_, bytes_ = 0;
   std::list<Entry> entries_;                                  ///< most recently used first
   std::map<Key, typename std::list<Entry>::iterator> index_;  ///< entries by key
 };
 
-/// Keeps a thousand answers by the texts of their questions. A text must contain everything that its answer depends on.
+/// Cache of a thousand answers by the texts of their questions. A text must contain everything that its answer depends
+/// on.
 template <class Answer>
 class AnswerMemory {
  public:
   template <class Ask>
   Answer answer(const std::string& text, const Ask& ask) {
-    return answers_.answer({fingerprint(text), text.size()}, ask);  // hashed: a text may list 100,000 hosts
+    return answers_.answer({fingerprint(text), text.size()}, ask);  // hashed, because a text may list 100,000 hosts
   }
 
  private:

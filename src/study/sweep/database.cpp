@@ -29,7 +29,7 @@ namespace dadsim::study {
 
 namespace {
 
-/// Returns the address of a file next to which nothing may be created (https://www.sqlite.org/uri.html).
+/// Returns the SQLite URI of a file that is opened without creating files next to it (https://www.sqlite.org/uri.html).
 std::string immutable_address(const std::string& path) {
   std::string address = "file:";
   for (const char c : path) {
@@ -45,7 +45,8 @@ bool is_there(const std::string& path) {
   return std::filesystem::exists(path, none);
 }
 
-/// Returns the length of the longest possible value: that of the file. A longer value is damage, and gets no memory.
+/// Returns the largest possible length of a value: the size of the file and its WAL, and 1 MB. A longer length is
+/// damage, for which no memory is allocated.
 int longest_value(const std::string& path) {
   constexpr std::uintmax_t kLeast = 1'000'000;  // bytes
   std::uintmax_t bytes = kLeast;
@@ -57,8 +58,8 @@ int longest_value(const std::string& path) {
   return static_cast<int>(std::min<std::uintmax_t>(bytes, 1'000'000'000));
 }
 
-// SQLite also returns SQLITE_NOMEM for sizes so large that it never calls its allocator, which occur only in damaged
-// files: only the allocator knows whether memory was denied.
+// SQLite also returns SQLITE_NOMEM for sizes so large that it never calls its allocator; these occur only in damaged
+// files. Only the allocator knows whether memory was denied.
 sqlite3_mem_methods allocator;
 thread_local bool was_denied = false;
 
@@ -67,7 +68,7 @@ void* noted(void* memory) {
   return memory;
 }
 
-/// Returns false if SQLite is already in use in this process.
+/// Makes SQLite note in `was_denied` that memory was denied. Returns false if SQLite is already in use in this process.
 bool watch_allocator() {
   if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &allocator) != SQLITE_OK) return false;
   sqlite3_mem_methods watched = allocator;
@@ -76,19 +77,19 @@ bool watch_allocator() {
   return sqlite3_config(SQLITE_CONFIG_MALLOC, &watched) == SQLITE_OK;
 }
 
-/// Must be called before the first use of SQLite.
+/// Returns whether watch_allocator() succeeded; calls it once. Must be called before the first use of SQLite.
 bool allocator_is_watched() {
   static const bool watched = watch_allocator();
   return watched;
 }
 
-/// Waits until a file or a folder is on the disk. `whose`: the file written, for messages.
+/// Waits until a file or a folder is on the disk. `whose`: name of the written file, for messages.
 void sync(const std::string& path, const std::string& whose) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const bool done = descriptor >= 0 && ::fsync(descriptor) == 0;
   const int reason = errno;
   if (descriptor >= 0) ::close(descriptor);
-  // Some file systems cannot sync a folder.
+  // Some file systems do not support fsync() of a folder.
   if (!done && reason != EINVAL) throw OutputError(fmt::format("cannot write '{}': {}", whose, std::strerror(reason)));
 }
 
@@ -98,7 +99,7 @@ Database::Database(std::string path, Access access) : path_(std::move(path)), ac
   allocator_is_watched();
   const bool reads = access == Access::read || access == Access::look;
   leaves_index_ = access == Access::read && !is_there(path_ + "-shm");
-  // The next program that opens the file undoes an interrupted change from the journal next to it, and so must write.
+  // If a journal is next to the file, SQLite undoes the interrupted change on opening, which requires write access.
   const bool undoes = access == Access::read && is_there(path_ + "-journal");
   const int flags = (reads && !undoes ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |  // NOLINT
                     (reads ? 0 : SQLITE_OPEN_CREATE) | (access == Access::look ? SQLITE_OPEN_URI : 0);
@@ -112,16 +113,16 @@ Database::Database(std::string path, Access access) : path_(std::move(path)), ac
     sqlite3_extended_result_codes(connection_, 1);
     sqlite3_busy_timeout(connection_, 2000);  // milliseconds
     if (access == Access::write) {
-      // A write-ahead log costs one write a transaction and no wait for the disk. Locked by this process alone, it
-      // needs no memory shared between processes and so also works on network file systems.
+      // A write-ahead log costs one write per transaction and no wait for the disk. With exclusive locking it needs no
+      // memory shared between processes, and so also works on network file systems.
       execute(
           "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE; COMMIT");
     } else if (access == Access::memory) {
-      execute("PRAGMA page_size=1024");  // results consist of whole pages, some for each table
+      execute("PRAGMA page_size=1024");  // fewer pages: results fill whole pages of each table
     } else if (access == Access::scratch) {
       execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF");
     } else {
-      number("SELECT COUNT(*) FROM sqlite_schema");  // fails unless it is a database
+      number("SELECT COUNT(*) FROM sqlite_schema");  // fails if the file is no database
     }
   } catch (...) {
     sqlite3_close(connection_);
@@ -139,11 +140,11 @@ Database::Database(std::string name, std::string_view bytes) : path_(std::move(n
     auto* image = static_cast<unsigned char*>(sqlite3_malloc64(bytes.size() + 1));
     if (image == nullptr) throw std::bad_alloc();
     std::copy(bytes.begin(), bytes.end(), image);
-    // The image belongs to the connection from here on, whatever happens.
+    // The connection owns the image from here on, even if the call fails.
     const int code = sqlite3_deserialize(connection_, "main", image, size, size,
                                          SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY);
     if (code != SQLITE_OK) fail(code);
-    number("SELECT COUNT(*) FROM sqlite_schema");  // fails unless it is a database
+    number("SELECT COUNT(*) FROM sqlite_schema");  // fails if the file is no database
   } catch (...) {
     sqlite3_close(connection_);
     throw;
@@ -161,7 +162,7 @@ std::string Database::bytes() {
 void Database::close() {
   if (access_ == Access::write) execute("PRAGMA journal_mode=DELETE");
   sqlite3_close(std::exchange(connection_, nullptr));
-  // SQLite does not report whether that succeeded.
+  // SQLite does not report failures of closing.
   if (access_ == Access::write && is_there(path_ + "-journal"))
     throw OutputError(fmt::format("cannot write '{}': its journal remains; run the same command again", path_));
   if (access_ == Access::scratch) sync(path_, path_);
@@ -173,13 +174,13 @@ void Database::close() {
 
 Database::~Database() {
   if (connection_ == nullptr) return;
-  if (interrupted().load()) ends_by_itself();  // folds its log in
-  // Leaves one file without a log next to it, which can be read where nothing can be written. If that fails, the log
-  // stays and is read with the file.
+  if (interrupted().load()) ends_by_itself();  // checkpoints the log into the file
+  // Removes the log, so that the file alone can also be read in a folder without write access. On failure the log
+  // stays, and is read with the file.
   if (access_ == Access::write) sqlite3_exec(connection_, "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
   sqlite3_close(connection_);
-  // A reader of a killed process's log creates an index and leaves it; so does a killed process. Without a log the
-  // index is useless.
+  // A reader leaves the index of a killed process's log behind, and so does a killed process. Without a log the index
+  // is useless.
   const bool without_log = access_ == Access::write && !is_there(path_ + "-wal");
   if ((leaves_index_ || without_log) && is_there(path_ + "-shm")) std::remove((path_ + "-shm").c_str());
 }
@@ -220,7 +221,7 @@ void Database::fail(int code) const {
       if (named_to_be_read) refuse("cannot be read", "name the file of a sweep");
       throw OutputError(fmt::format("cannot {} '{}': {}", access_ == Access::read ? "read" : "write", path_, message));
     default:
-      // This program's queries of its own tables do not fail otherwise.
+      // The program's own queries do not fail for other reasons.
       if (named_to_be_read) refuse("is not a file of a sweep, or is damaged", "name another file");
       break;
   }
@@ -249,7 +250,7 @@ Database::Transaction::~Transaction() {
 void Database::Transaction::commit() {
   database_.execute("COMMIT");
   open_ = false;
-  lock_.unlock();  // another transaction may follow in the same block
+  lock_.unlock();  // the caller's block may begin another transaction
 }
 
 SqlStatement::SqlStatement(Database& database, const std::string& text) : database_(database) {
@@ -261,11 +262,11 @@ SqlStatement::SqlStatement(Database& database, const std::string& text) : databa
 SqlStatement::~SqlStatement() { sqlite3_finalize(statement_); }
 
 SqlStatement& SqlStatement::bound(int code) {
-  if (code != SQLITE_OK) database_.fail(code);  // otherwise a NULL would replace the value
+  if (code != SQLITE_OK) database_.fail(code);  // a failed call leaves the parameter's previous value
   return *this;
 }
 
-/// Throws if memory was denied; a value without bytes is NULL or empty otherwise.
+/// Throws if memory was denied; otherwise a null pointer means NULL or an empty value.
 void SqlStatement::check_memory(const void* bytes) const {
   if (bytes == nullptr && sqlite3_errcode(database_.connection_) == SQLITE_NOMEM) database_.fail(SQLITE_NOMEM);
 }

@@ -11,44 +11,44 @@ struct sqlite3_stmt;
 
 namespace dadsim::study {
 
-/// A connection to an SQLite file. Errors in writing (a full disk, a folder that is not writable, a file locked by
-/// another program) throw OutputError; a file to read that is no database, or is damaged, InputError; a lack of
-/// descriptors or memory, EnvironmentError.
+/// A connection to an SQLite file. Throws OutputError for errors in writing (a full disk, a folder that is not
+/// writable, a file locked by another program); InputError for a file to read that is no database, or is damaged;
+/// EnvironmentError for a lack of descriptors or memory.
 class Database {
  public:
   enum class Access {
-    read,     ///< an existing file; an interrupted change is undone, nothing else is written
-    look,     ///< an existing file of another owner: no log or lock is made next to it, or examined
-    write,    ///< an existing or new file; locked for others until it is closed
-    scratch,  ///< written once by this process alone: no journal; the file is deleted on failure
+    read,     ///< existing file; read-only, except that an interrupted change is undone
+    look,     ///< existing file of another owner; no log or lock is created or examined
+    write,    ///< existing or new file; locked for others until it is closed
+    scratch,  ///< file written once by this process alone: no journal; deleted on failure
     memory,   ///< no file: its contents are bytes(), and `path` is its name in messages
   };
   Database(std::string path, Access access);
-  /// Opens the result of bytes() of another database, for reading; `name` is its name in messages.
+  /// Opens the bytes() of another database for reading. `name`: its name in messages.
   Database(std::string name, std::string_view bytes);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  /// Closes it with everything on the disk: the log is folded in, and the folder's entry is written too. It cannot be
-  /// used afterwards. Without this call errors at the end are not reported, and the log stays. Throws OutputError.
+  /// Closes the database: checkpoints and removes the WAL, and syncs the folder. The object cannot be used afterwards.
+  /// The destructor closes it too, but does not sync, and reports no errors. Throws OutputError.
   void close();
-  /// Returns the whole contents, as they would be in a file.
+  /// Returns the whole contents, in the form of a file.
   std::string bytes();
 
   const std::string& path() const { return path_; }
-  /// Marks the database as verified: the disk is then blamed for later read errors, which throw OutputError too.
+  /// Marks the database as verified: later read errors are the disk's, and throw OutputError too.
   void trust() { trusted_ = true; }
   /// Executes statements without parameters and results, separated by semicolons.
   void execute(const std::string& statements);
   /// Returns the first column of the first row; none without a row.
   std::optional<std::int64_t> number(const std::string& statement);
 
-  /// Returns the mutex to lock around statements if several threads use the database.
+  /// Returns the mutex that threads sharing the database must lock around statements.
   std::mutex& mutex() { return mutex_; }
 
-  /// Transaction: makes all changes or none, whatever happens to the process. Rolled back unless committed. Locks the
-  /// mutex while open.
+  /// Transaction: makes all changes or none, even if the process ends. Rolled back unless committed. Locks the mutex
+  /// while open.
   class Transaction {
    public:
     explicit Transaction(Database& database);
@@ -70,12 +70,13 @@ class Database {
   std::string path_;
   Access access_;
   bool trusted_ = false;
-  bool leaves_index_ = false;  ///< files next to the database are its own, to be removed at the end
+  bool leaves_index_ = false;  ///< true: a reader found no index next to the database, so closing removes the one that
+                               ///< it created
   sqlite3* connection_ = nullptr;
   std::mutex mutex_;
 };
 
-/// A prepared statement, used as often as needed: bind all, then step; rows are read by column from 0.
+/// A prepared statement, for repeated use: bind all parameters, then step. Columns of a row are numbered from 0.
 class SqlStatement {
  public:
   SqlStatement(Database& database, const std::string& text);
@@ -83,7 +84,7 @@ class SqlStatement {
   SqlStatement(const SqlStatement&) = delete;
   SqlStatement& operator=(const SqlStatement&) = delete;
 
-  // Bind one parameter after the other. NaN is stored as NULL.
+  // Bind the next parameter. NaN is stored as NULL.
   SqlStatement& operator<<(std::int64_t value);
   SqlStatement& operator<<(double value);
   SqlStatement& operator<<(std::string_view text);
@@ -91,13 +92,13 @@ class SqlStatement {
   SqlStatement& operator<<(const std::optional<double>& value);
   SqlStatement& blob(std::string_view bytes);
 
-  /// Returns whether there is a (further) row. After the last one the statement can be bound again.
+  /// Advances to the next row. Returns false after the last one; parameters can then be bound again.
   bool step();
   /// Runs a statement without rows.
   void run() { static_cast<void>(step()); }
 
   std::int64_t integer(int column) const;
-  double real(int column) const;  ///< NULL becomes NaN
+  double real(int column) const;  ///< Returns a number; NaN for NULL.
   std::string text(int column) const;
   std::string bytes(int column) const;
   bool is_null(int column) const;

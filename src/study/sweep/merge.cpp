@@ -63,7 +63,7 @@ void tell_what_is_lost(const std::string& file, const SweepDamage& damage, std::
   }
 }
 
-/// Merges files into one database, a trial at a time: memory use does not grow with them.
+/// Merges files into one database, trial by trial, so that memory use does not grow with the files.
 class Merging {
  public:
   Merging(Database& out, const MergeOptions& options, MergedSweep& merged)
@@ -101,7 +101,8 @@ class Merging {
   }
 
  private:
-  /// Checks that a file belongs to the previous ones; reports why it does not.
+  /// Returns whether a file belongs to the same sweep as the previous ones, and to the same build unless another one is
+  /// permitted. Reports the difference.
   bool belongs(const std::string& file, const ResultsReader& reader) {
     const SweepIdentity& identity = reader.identity();
     if (first_.empty()) {
@@ -173,14 +174,14 @@ void count_what_is_there(Database& database, MergedSweep& merged) {
   for (; next <= merged.identity.points; ++next) merged.missing.push_back(next);
 }
 
-/// Copies the readable records; other records are computed again. `weights`: includes weights of event-driven runs, for
-/// trials that are still open.
+/// Copies the readable records; damaged ones will be computed again. `weights`: also weights of event-driven runs, for
+/// open trials.
 void copy_cache(const std::string& file, Database& to, bool weights) {
   Database from(file, Database::Access::read);
   try {
     if (from.number("SELECT COUNT(*) FROM sqlite_schema WHERE name = 'records'") > 0)
       return copy_records(from, to, weights);
-    SqlStatement select(from, "SELECT key, run FROM learning ORDER BY key");  // a file of the previous version
+    SqlStatement select(from, "SELECT key, run FROM learning ORDER BY key");  // file of the previous format version
     RecordWriter writer(to);
     while (select.step()) writer.write(Records::kLearned, select.text(0), select.bytes(1));
   } catch (const InputError&) {
@@ -222,7 +223,7 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
     database.close();
   }
   beside.rename_to(out);
-  // The learned records are in the order of the files.
+  // Learned records are copied in the order of the files.
   if (files.size() > 1) put_in_order(out);
   return merged;
 }

@@ -62,12 +62,12 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(path, none);
 }
 
-/// Returns the identity in the file of a sweep, without changing other files; none if it is still to be filled in.
-/// Throws InputError.
+/// Returns the identity in the file of a sweep, without changing other files; none if the file has none yet. Throws
+/// InputError.
 std::optional<SweepIdentity> identity_in(const std::string& path) {
   std::error_code none;
   const bool log = exists(path + "-wal") || exists(path + "-journal");
-  // SQLite takes files with these names next to a new file for its own, and removes them.
+  // SQLite would treat files with these names next to a new file as its own, and remove them.
   for (const char* beside : {"-wal", "-journal", "-shm"}) {
     if (exists(path) || !exists(path + beside)) continue;
     throw InputError(Diagnostic{path + beside, 0, fmt::format("exists without '{}'", path),
@@ -122,7 +122,7 @@ std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints&
                                 "or another file with --out"});
   }
   auto database = std::make_unique<Database>(path, Database::Access::write);
-  // A file merged from some shards lacks the points of the others.
+  // A file merged from only some shards lacks the other shards' points.
   Database::Transaction transaction(*database);
   if (!why.empty()) {
     asked = *there;

@@ -13,8 +13,8 @@ namespace dadsim::study {
 SweepIdentity identity_of(const SweepPoints& sweep, const Shard& shard);
 
 /// Opens the file of results of a sweep, or creates it with all points of the shard. Throws InputError, before any
-/// change, if it belongs to another sweep, shard, version or build (unless `any_build`; the file then lists both), is
-/// damaged, or is no file of a sweep; OutputError.
+/// change, if the file belongs to another sweep, shard, version or build (unless `any_build`; the file then lists
+/// both), is damaged, or is no file of a sweep; OutputError.
 std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints& sweep, const Shard& shard,
                                      bool any_build = false);
 

@@ -20,7 +20,8 @@ std::uint64_t from_hex(const std::string& text) {
   return value;
 }
 
-/// Lists the tables, except records, whose form differs between versions.
+/// Returns the definitions of all tables and their indices, except those of records, whose form differs between
+/// versions.
 std::string tables_of(Database& database) {
   SqlStatement select(database,
                       "SELECT type, name, tbl_name, sql FROM sqlite_schema "
@@ -38,7 +39,7 @@ std::string tables_of(Database& database) {
                               "use a copy, or begin anew with another file"});
 }
 
-/// Returns whether the program can read the statement: other versions have other words.
+/// Returns whether this version can parse the statement; other versions may use other names.
 bool is_readable(const std::pair<std::string, std::string>& setting) {
   if (setting.first != "assumption") return true;
   try {
@@ -62,7 +63,7 @@ void ResultsReader::lose(std::int64_t point) {
   damage_.points.insert(point);
 }
 
-/// Marks the point in each row as lost.
+/// Marks the points in these rows as lost.
 void ResultsReader::lose_rows(const std::string& select) {
   SqlStatement rows(database_, select);
   while (step(rows)) lose(rows.integer(0));

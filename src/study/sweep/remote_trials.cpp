@@ -41,12 +41,12 @@ std::string do_tasks(const std::string& path, std::string_view piece, TaskStates
   throw std::logic_error("a task of unknown kind");
 }
 
-/// A trial, described for a process that has not read the whole sweep.
+/// A trial, described for a process that has not read the sweep's other points.
 struct TrialTask {
   SweepTrial trial;
   std::uint64_t hash = 0;              ///< hash of its point's scenario, with the first seed
   std::uint64_t problem = 0;           ///< number of its learning problem
-  std::vector<std::string> overrides;  ///< overrides of the point, without its seed
+  std::vector<std::string> overrides;  ///< settings of the point, without the seed
   std::uint64_t first_seed = 0;        ///< first seed of the point
 };
 void fields(auto& bytes, of<SweepTrial> auto& trial) { bytes(trial.point, trial.seed); }
@@ -97,7 +97,8 @@ class TrialScenarios {
   std::map<std::int64_t, const TrialTask*> by_point_;
 };
 
-/// Posts the trials that a file lacks to other processes: for each batch of related trials first their learning.
+/// Posts the trials that a file lacks to other processes. For each batch of related trials, their learning is posted
+/// first.
 class RemoteSweep {
  public:
   RemoteSweep(const SweepPoints& sweep, Database& database, TaskQueue& queue)
@@ -136,7 +137,7 @@ class RemoteSweep {
   }
 
  private:
-  /// Trials that are still to be posted, and their common data.
+  /// Trials still to be posted, with their common data.
   struct Batch {
     SweepBatch trials;
     std::shared_ptr<const TaskContext> context;
@@ -157,7 +158,7 @@ class RemoteSweep {
     return words;
   }
 
-  /// Posts as many tasks as other processes may soon request: first trials whose learning is present.
+  /// Posts as many tasks as other processes may soon request, starting with trials whose learning is done.
   void post() {
     constexpr std::size_t kMostOpen = 20'000;
     constexpr std::size_t kMostLearning = 64;  // learned runs stay in memory until their trials are done
@@ -187,7 +188,7 @@ class RemoteSweep {
       Batch& batch = learning.mapped();
       if (!done.fault.empty()) return lose(done.fault, batch.trials.points.size());
       keep_learned(done.result);
-      // Tasks of one context are sent together, and so are those with the same state.
+      // Posts tasks of one context together, grouped by state, because they are sent together.
       batch.context = std::make_shared<const TaskContext>(*context_);
       batch.learned = {{fmt::format("{:016x}-{:x}", fingerprint(done.result), done.result.size()),
                         [result = std::make_shared<const std::string>(done.result)] { return *result; }}};
@@ -219,7 +220,7 @@ class RemoteSweep {
   std::shared_ptr<const TaskContext> context_;
   std::deque<Batch> unlearned_, ready_;
   std::map<TaskQueue::TaskId, Batch> learning_;
-  std::set<TaskQueue::TaskId> posted_;  ///< trials
+  std::set<TaskQueue::TaskId> posted_;  ///< tasks of posted trials
   std::map<std::string, std::size_t> lost_;
   std::int64_t before_ = 0, done_ = 0, left_ = 0;
 };
@@ -255,7 +256,7 @@ std::string task_of_trial(const SweepPoints& sweep, const SweepTrial& trial) {
                  .problem = sweep.points()[point].problem,
                  .overrides = sweep.overrides(point, 0),
                  .first_seed = sweep.seed_of(point, 0)};
-  if (sweep.seeds() > 1) task.overrides.pop_back();  // removes the seed
+  if (sweep.seeds() > 1) task.overrides.pop_back();  // drops the seed's setting
   WireWriter wire;
   wire << task;
   return wire.bytes();
@@ -283,7 +284,7 @@ std::vector<std::string> do_trials(const std::string& path, const TaskPiece& pie
   identity.build = build();
   write_identity(results, identity, {});
   std::vector<SweepBatch> batches;
-  std::optional<std::pair<std::uint64_t, std::int64_t>> last;  // problem and seed
+  std::optional<std::pair<std::uint64_t, std::int64_t>> last;  // learning problem and seed
   PointWriter points(results);
   for (const TrialTask& one : tasks) {
     points.write({one.trial.point, fmt::format("{:016x}", one.hash), {}});
@@ -292,7 +293,7 @@ std::vector<std::string> do_trials(const std::string& path, const TaskPiece& pie
     last = learns;
     batches.back().points.push_back(static_cast<std::size_t>(one.trial.point) - 1);
   }
-  // Points of other pieces reuse learning of event-driven runs in this process.
+  // Event-driven learning of points in other pieces is reused in this process.
   static const auto memory = std::make_shared<HistoryMemory>(1e9);
   options.memory = memory;
   const TrialScenarios scenarios(path, piece.context.overrides, identity.seeds > 1, tasks);
@@ -313,7 +314,7 @@ void take_results(Database& file, const SweepIdentity& sweep, std::string_view b
     refuse(from, why, "give a piece of this sweep");
   ResultsReader reader(piece);
   write_settings(file, reader.settings());
-  Database::Transaction together(file);  // all results wait for the disk at most once
+  Database::Transaction together(file);  // waits for the disk at most once for all results
   copy_trials(reader, file, [&](const TrialResults& trial) {
     refuse(from, fmt::format("has other results for point {} than the file", trial.trial.point),
            "set DADSIM_KERNELS=portable on all machines; all then round equally");

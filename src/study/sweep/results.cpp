@@ -44,7 +44,7 @@ std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
 using report::Figure;
 using report::figures;
 
-constexpr std::size_t kLineWidth = 120;  // SQLite keeps the statement as written, for people to read
+constexpr std::size_t kLineWidth = 120;  // width of the statement, which SQLite keeps as written for people to read
 
 const char* sql_type(Figure::Kind kind) {
   return kind == Figure::Kind::text ? "TEXT NOT NULL" : kind == Figure::Kind::number ? "REAL" : "INTEGER";
@@ -69,7 +69,7 @@ std::string create_run_table() {
   return text + line + '\n';
 }
 
-/// Returns the number as SQLite returns it: a single NaN, and no sign of zero.
+/// Returns the number as SQLite returns it: all NaN are equal, and −0 becomes 0.
 double as_kept(double value) { return value != value ? std::numeric_limits<double>::quiet_NaN() : value + 0.0; }
 
 std::string marks(std::size_t count) {
@@ -213,7 +213,7 @@ const char* differing_column(const SweepRun& a, const SweepRun& b) {
     if (is_text(i)) return a.figures.text(i) == b.figures.text(i);
     const double one = a.figures.number(i);
     const double other = b.figures.number(i);
-    return one == other || (one != one && other != other);  // any two NaN are equal
+    return one == other || (one != one && other != other);  // NaN values count as equal
   };
   for (std::size_t i = 0; i < figures().size(); ++i) {
     if (!same(i)) return figures()[i].name;

@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Shows the progress of a sweep.
+/// Prints the progress of a sweep.
 class SweepLine {
  public:
   SweepLine(std::int64_t done, std::int64_t trials, std::int64_t to_learn, std::size_t threads, bool enabled)
@@ -88,10 +88,10 @@ class SweepLine {
   std::int64_t learned_ = 0, timed_ = 0;
   double learning_seconds_ = 0, timing_seconds_ = 0;
   ProgressLine line_;
-  double last_ = -1;  ///< seconds of the last output
+  double last_ = -1;  ///< date of the last output by `line_`, seconds; −1: none yet
 };
 
-/// Returns the message of a trial that fails while it is learned or timed.
+/// Returns the message of a trial that failed in learning or timing.
 template <class Result>
 std::string words_of_failure(const Outcome<Result>& outcome) {
   return (outcome.fault.infeasible ? std::string(kInfeasible) : std::string()) + outcome.message;
@@ -116,7 +116,8 @@ class Timers {
 
   using LearnedPtr = std::shared_ptr<const Learned>;
 
-  /// Waits for a free thread, and starts a timing. Rethrows an error of an earlier timing.
+  /// Waits until fewer trials than twice the threads are under way, then begins one. Rethrows an error of an earlier
+  /// trial.
   void time(std::size_t point, std::int64_t seed, LearnedPtr learned) {
     while (begun_.size() >= room_ || (failed_ && !begun_.empty())) finish_first();
     const auto work = [this, job = Job{point, seed, std::move(learned)}] { run_in_turn(job); };
@@ -132,7 +133,7 @@ class Timers {
     while (!begun_.empty()) finish_first();
   }
 
-  /// Counts results; call it after finish().
+  /// Returns counts of results; call finish() first.
   void count(SweepProgressNumbers& numbers) const {
     numbers.plays = plays_;
     numbers.operations_learned = operations_learned_;
@@ -278,7 +279,7 @@ SweepProgressNumbers run_batches(const ScenarioOfTrial& scenario_of, const std::
       const scenario::Scenario scenario = scenario_of(batch.points.front(), batch.seed);
       auto outcome = outcome_of([&] { return learn_scenario(scenario, &store, options.show_progress && line.idle()); });
       if (!outcome.result) {
-        // An error may show only now: for example, the data cannot be divided as the scenario demands.
+        // Some errors appear only here: for example, the data cannot be divided as the scenario requires.
         for (const std::size_t point : batch.points) timers.note_failure(point, batch.seed, words_of_failure(outcome));
         continue;
       }

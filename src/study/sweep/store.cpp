@@ -11,12 +11,12 @@
 namespace dadsim::study {
 namespace {
 
-constexpr std::size_t kLargest = 900'000'000;    // bytes: SQLite takes at most 10⁹ in one value
+constexpr std::size_t kLargest = 900'000'000;    // bytes; SQLite's limit on one value is 10⁹
 constexpr std::size_t kMostPending = 4'000'000;  // bytes
 constexpr auto kLongestPending = std::chrono::seconds(1);
 
-/// Returns the checksum before a value in its record: SQLite detects inconsistent pages, but not a changed number in
-/// one of them.
+/// Returns the checksum stored before a value in its record, because SQLite detects inconsistent pages, but not a
+/// changed number in one of them.
 std::string print_of(std::string_view kind, std::string_view key, std::string_view value) {
   return fmt::format("{:016x}", fingerprint(value, fingerprint(key, fingerprint(kind))));
 }
@@ -54,7 +54,7 @@ void RecordWriter::write(std::string_view kind, const std::string& key, std::str
 
 void copy_records(Database& from, Database& to, bool weights) {
   std::int64_t bytes = weight_bytes(to);
-  // Weights last, and all in the order of keys: the choice of weights that fit must not depend on anything else.
+  // Writes weights last, and all records in the order of keys, so that only keys and sizes decide which weights fit.
   SqlStatement select(from, "SELECT key, kind, value FROM records ORDER BY kind, key");
   SqlStatement insert(to, "INSERT OR IGNORE INTO records VALUES(?,?,?)");
   while (select.step()) {
@@ -79,7 +79,7 @@ SweepRecords::~SweepRecords() {
   try {
     flush();
   } catch (const std::exception&) {
-    // A record that could not be written is computed again; the next writer reports the reason.
+    // A record that could not be written will be computed again; the next write reports the reason.
   }
 }
 

@@ -25,20 +25,19 @@ class RecordWriter {
   SqlStatement insert_;
 };
 
-/// Most bytes of weights in a file of results; evaluations, of a few bytes each, are always kept.
+/// Largest number of bytes of weights in a file of results; evaluations take a few bytes each, and are always kept.
 inline constexpr std::int64_t kMostHistoryBytes = 200'000'000;
 
-/// Copies the records of `from` that `to` lacks, in the order of kinds and keys; weights only with `weights`, and
-/// within kMostHistoryBytes.
+/// Copies the records of `from` that `to` lacks, by kind and key. Copies weights only with `weights`, up to
+/// kMostHistoryBytes.
 void copy_records(Database& from, Database& to, bool weights);
 
-/// The table `records` of a file of results, which others may use at the same time: a sweep that continues after being
-/// killed, or simulates in nearly the same order, learns only the differences. Records of event-driven runs are written
-/// in groups, after a second of learning at the latest. A damaged record counts as missing: its contents are computed
-/// again.
+/// The table `records` of a file of results. Thread-safe. A sweep that continues after being killed, or simulates in
+/// nearly the same order, learns only the differences. Records of event-driven runs are written in groups, after a
+/// second of learning at the latest. A damaged record counts as missing: its contents are computed again.
 class SweepRecords final : public Records {
  public:
-  /// `file` keeps the records; `other`, if any, is only read.
+  /// `file`: keeps the records. `other`: a second file to read from; may be null.
   explicit SweepRecords(Database& file, Database* other = nullptr, std::int64_t most_weights = kMostHistoryBytes);
   ~SweepRecords() override;
   SweepRecords(const SweepRecords&) = delete;
@@ -60,7 +59,7 @@ class SweepRecords final : public Records {
   Database* other_;
   std::int64_t most_weights_;
   std::mutex mutex_;
-  std::set<std::string> in_file_;  ///< keys of records in the file, or about to be
+  std::set<std::string> in_file_;  ///< keys of records in the file, or soon to be written
   std::int64_t weights_ = 0;       ///< bytes of weights in the file
   std::vector<Pending> pending_;
   std::size_t pending_bytes_ = 0;

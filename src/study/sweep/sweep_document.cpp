@@ -67,7 +67,7 @@ std::optional<std::pair<double, std::string>> number_and_rest(const std::string&
   return std::pair{number, std::string(stop, end)};
 }
 
-/// Returns the numbers of all texts, or none if one has none.
+/// Returns the numbers in all texts, or none if some text contains no number.
 template <class Parse>
 std::optional<std::vector<double>> all_of(const std::vector<std::string>& texts, const Parse& parse) {
   std::vector<double> numbers;
@@ -152,11 +152,11 @@ std::vector<Axis> axes_of(const SweepResults& results, std::vector<report::Sweep
   return axes;
 }
 
-/// Winners of the points.
+/// Numbers of points that each run wins.
 struct PointWinners {
-  std::vector<std::string> labels;  // the most points first; equal numbers in the order of the scenario
+  std::vector<std::string> labels;  // the run with the most points first; ties in the order of the scenario
   std::map<std::string, std::int64_t> won;
-  std::int64_t open = 0;       // points whose quickest run is not distinguishable
+  std::int64_t open = 0;       // points whose quickest run cannot be distinguished from others
   std::int64_t unreached = 0;  // points at which no run reaches the target
 };
 
@@ -213,13 +213,13 @@ std::vector<std::string> changes_of(const SweepResults& results, std::size_t poi
   return changes;
 }
 
-/// Returns the best point, if one run is timed or points do different work.
+/// Returns a statement about the best point, if one run is timed or points do different work.
 std::optional<report::Statement> best_statement(const SweepResults& results, const std::vector<PointOutcome>& all) {
   const std::optional<BestPoint> best = best_point(all);
   if (!best || all.size() < 2) return std::nullopt;
-  // If several runs do equal work at all points, the answer is the quickest run at each point.
+  // If several runs do equal work at all points, the quickest run is stated per point instead.
   if (winners_of(all).labels.size() > 1 && !report::is_of_work(metric_of(all))) return std::nullopt;
-  // With different networks there is no best point.
+  // Points with different networks are not comparable.
   const std::string& workload = results.runs.front().figures.text("workload");
   if (std::ranges::any_of(results.runs, [&](const SweepRun& run) { return run.figures.text("workload") != workload; }))
     return std::nullopt;
@@ -259,8 +259,8 @@ report::Compared::Side side_of(const SweepRun& run, const PointOutcome& outcome,
   return side;
 }
 
-/// Compares exactly two points: the speed of each run at the second point relative to the first. Empty for other
-/// counts.
+/// Returns statements on a sweep of exactly two points: the speed of each run at the second point relative to the
+/// first. Empty for other numbers of points, or if a point has no result.
 std::vector<report::Statement> two_points(const SweepResults& results, const std::vector<PointOutcome>& all) {
   if (results.points.size() != 2 || results.identity.points != 2 || all[0].ranked.empty() || all[1].ranked.empty())
     return {};
@@ -290,7 +290,7 @@ std::vector<report::Statement> two_points(const SweepResults& results, const std
   return answer;
 }
 
-/// Returns all runs: those that win most points first, then in the order of ranks, then those that do not compete.
+/// Returns all runs: by points won, then by rank, then the runs that do not compete.
 std::vector<report::SweepReport::Run> runs_of(const SweepResults& results, const std::vector<PointOutcome>& all) {
   PointWinners winners = winners_of(all);
   std::map<std::string, const SweepRun*> first;
@@ -306,10 +306,10 @@ std::vector<report::SweepReport::Run> runs_of(const SweepResults& results, const
   return runs;
 }
 
-constexpr std::size_t kMostRows = 28;    // points listed in a table
-constexpr std::size_t kMostLabels = 8;   // in a summary; the others are counted together
-constexpr std::size_t kMostAcross = 40;  // columns of a map
-constexpr std::size_t kMostDown = 24;    // and rows
+constexpr std::size_t kMostRows = 28;    // largest number of points listed in a table
+constexpr std::size_t kMostLabels = 8;   // largest number of runs listed in a summary; the others are counted together
+constexpr std::size_t kMostAcross = 40;  // largest number of columns of a map
+constexpr std::size_t kMostDown = 24;    // largest number of rows of a map
 constexpr std::size_t kLongestValue = 24;
 
 using Row = std::vector<std::string>;
@@ -329,16 +329,16 @@ std::string cut(const std::string& text) {
   return display_width(text) <= kLongestValue ? text : left_aligned(text, kLongestValue);
 }
 
-/// Shortens a value in the middle: most values differ at their ends.
+/// Returns a value without its middle if it is long, because most values differ at their ends.
 std::string shortened(const std::string& text) {
   constexpr std::size_t kLongest = 44;
-  constexpr std::size_t kKept = 20;  // at either end
+  constexpr std::size_t kKept = 20;  // characters at either end
   const bool plain = std::ranges::all_of(text, [](unsigned char c) { return c >= ' ' && c < 0x7f; });
   if (!plain || text.size() <= kLongest) return text;
   return text.substr(0, kKept) + " … " + text.substr(text.size() - kKept);
 }
 
-/// Returns the deciding amount of a point for a column: a time, or a rate if a price of work replaces it.
+/// Returns a point's result as text for a table: a time, or a rate if a price of work replaces the time.
 std::string amount_text(const estimate::Estimate& amount, report::Metric metric) {
   if (!report::is_of_work(metric)) return time_text(amount);
   const auto rate = [&](double price) { return report::rate_in_words(report::rate_of_work(price, metric)); };
@@ -355,7 +355,7 @@ std::string amount_title(const SweepResults& results, report::Metric metric) {
                                                     : "time to target";
 }
 
-/// Returns the labels of the quickest run and of those not distinguished from it: "equal: dad, edad", "open: dad,
+/// Returns the labels of the quickest run and of those not distinguishable from it: "equal: dad, edad", "open: dad,
 /// edad".
 std::string labels_beside_first(const PointOutcome& outcome) {
   std::string labels = cut(outcome.ranked.front().label);
@@ -367,7 +367,8 @@ std::string labels_beside_first(const PointOutcome& outcome) {
   return (equal ? "equal: " : "open: ") + labels;
 }
 
-/// Returns the run whose scaling is reported without learning: the first that communicates. Empty: none.
+/// Returns the run whose scaling is reported if nothing was learned: the first with a scaling efficiency. Empty: no run
+/// has one.
 std::string measured_run(const SweepResults& results) {
   const auto run = std::ranges::find_if(
       results.runs, [](const SweepRun& one) { return std::isfinite(one.figures["scaling_efficiency"]); });
@@ -385,14 +386,14 @@ void add_measures(const SweepResults& results, std::int64_t point, const std::st
   row.push_back(human_percent(run->figures["scaling_efficiency"]));
 }
 
-/// Describes a point whose target no run reaches: the nearest accuracy.
+/// Returns the highest accuracy at a point where no run reaches the target, as text.
 std::string never_reached(const PointOutcome& outcome) {
   const TimeToTarget& nearest = *std::ranges::max_element(outcome.ranked, {}, &TimeToTarget::best_accuracy);
   if (!(nearest.best_accuracy > 0)) return "(no time)";
   return fmt::format("never reached: best {} ({})", human_percent(nearest.best_accuracy), cut(nearest.label));
 }
 
-/// Lists the infeasible points by cause.
+/// Returns a paragraph for each cause of infeasible points, with the numbers of the points.
 std::string infeasible_points(const SweepResults& results) {
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> by_words;
   for (const FailedTrial& one : results.failed) {
@@ -459,7 +460,7 @@ std::string table_of_points(const SweepResults& results, const std::vector<Point
   return grid_text(std::move(rows), label) + infeasible_points(results);
 }
 
-/// Returns the values of an axis in the order of the points.
+/// Returns the different values in a column, in the order of the points; at most kMostAcross + 1 of them.
 std::vector<std::string> values_of(const SweepResults& results, std::size_t column) {
   std::vector<std::string> values;
   for (const SweepResults::Point& point : results.points) {
@@ -469,7 +470,7 @@ std::vector<std::string> values_of(const SweepResults& results, std::size_t colu
   return values;
 }
 
-/// Returns a map of the quickest runs, by letter; empty unless the points form a grid over two axes that fits.
+/// Returns a map of the quickest runs, one letter per run; empty unless the points form a grid over two axes that fits.
 std::string map_of(const SweepResults& results, const std::vector<PointOutcome>& all,
                    const std::map<std::string, char>& letters) {
   const auto second = std::ranges::find(results.columns, 2, &SweepColumn::axis);
@@ -505,8 +506,7 @@ std::string map_of(const SweepResults& results, const std::vector<PointOutcome>&
   return text;
 }
 
-/// Describes how each run's relative steps vary over the points, if they do: with the learning network, the target or
-/// the batch.
+/// Returns a line on each run whose relative steps differ between points: their range, and the number of points.
 std::string spread_of_relative_steps(const SweepResults& results) {
   struct RelativeStepsSpread {
     std::string label;

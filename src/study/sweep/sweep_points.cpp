@@ -40,7 +40,7 @@ std::vector<double> quantiles(const spec::SweepSpec& sweep, std::uint32_t axis) 
     std::ranges::generate(drawn, [&] { return models::uniform01(random); });
     return drawn;
   }
-  // Each of as many equal parts as points contains one, in random order.
+  // Latin hypercube: of as many equal parts as there are points, each contains one point, in random order.
   std::iota(drawn.begin(), drawn.end(), 0.0);
   models::shuffle(std::span(drawn), random);
   for (double& part : drawn) part = (part + models::uniform01(random)) / static_cast<double>(drawn.size());
@@ -48,7 +48,8 @@ std::vector<double> quantiles(const spec::SweepSpec& sweep, std::uint32_t axis) 
 }
 
 constexpr std::size_t kErrorsShown = 100;
-constexpr std::size_t kWrongPointsLookedAt = 1000;  // enough to show that something is wrong
+constexpr std::size_t kWrongPointsLookedAt = 1000;  // largest number of faulty points examined; more give no further
+                                                    // information
 
 /// Returns for example "point 12 (training.batch=64, seed=3)".
 std::string in_words(std::size_t point, const std::vector<std::string>& overrides) {
@@ -62,7 +63,7 @@ class PointErrors {
  public:
   PointErrors(std::string file, const spec::SweepSpec& sweep) : file_(std::move(file)), paths_(varied_paths(sweep)) {}
 
-  /// `overrides`: assignments of the point, one per varied path.
+  /// `overrides`: settings of the point, one per varied path.
   void add(std::size_t point, const std::vector<std::string>& overrides, const std::vector<Diagnostic>& faults) {
     const std::lock_guard lock(mutex_);
     ++points_;
@@ -109,7 +110,7 @@ class PointErrors {
   struct Found {
     std::size_t first = 0;        ///< index of the first point
     std::string first_point;      ///< the first point, in words
-    std::set<std::string> where;  ///< values, or points, with the error
+    std::set<std::string> where;  ///< values, or points, that have the error
     const char* noun = "";
   };
 
@@ -137,7 +138,7 @@ std::string in_words_of(const std::vector<Diagnostic>& faults) {
   return text;
 }
 
-/// Returns the fingerprint of an infeasible point.
+/// Returns the fingerprint of an infeasible point, for its hash.
 std::uint64_t fingerprint_of_infeasible(const std::vector<std::string>& overrides, const std::string& words) {
   WireWriter all;
   for (const std::string& one : overrides) all << std::string_view(one);
@@ -145,9 +146,8 @@ std::uint64_t fingerprint_of_infeasible(const std::vector<std::string>& override
   return fingerprint(all.bytes());
 }
 
-/// Returns the keys of the runs that a scenario learns, and a hash of all other inputs of their learning. Runs that
-/// learn on their cluster are learned during timing. Their inputs count in the hash, but nothing is stored under their
-/// keys.
+/// Returns the keys of the runs that a scenario learns, and a hash of all other inputs of learning. Runs that learn on
+/// their cluster are learned during timing: their inputs are part of the hash, but nothing is stored under their keys.
 std::pair<std::vector<std::uint64_t>, std::uint64_t> problem_of(const scenario::Scenario& scenario) {
   std::vector<std::uint64_t> keys;
   WireWriter all;
@@ -190,7 +190,7 @@ PointLayout::PointLayout(spec::SweepSpec sweep) : sweep_(std::move(sweep)) {
 
 PointValues PointLayout::at(std::size_t point) const {
   PointValues values;
-  std::size_t later = count_;  // points of the later axes
+  std::size_t later = count_;  // number of combinations of the values of all later axes
   for (std::size_t axis = 0; axis < sweep_.axes.size(); ++axis) {
     std::size_t index = point;
     if (sweep_.method == spec::SweepSpec::Method::grid) {
@@ -249,7 +249,7 @@ scenario::Scenario SweepPoints::scenario(std::size_t point, std::int64_t seed) c
   };
   try {
     scenario::Scenario scenario = load(seed);
-    // Results are stored under the hash with the first seed.
+    // The hash of the scenario with the first seed identifies all results of a point.
     const std::uint64_t hash = seed == 0 ? scenario.hash : load(0).hash;
     if (hash != points_[point].hash) throw changed("one of its files has changed");
     return scenario;

@@ -15,7 +15,7 @@ using estimate::Contender;
 using estimate::Standing;
 using report::Metric;
 
-/// Returns mean and 95 % interval. Uses the ratio to ones, for which Fieller's interval equals Student's.
+/// Returns mean and 95 % interval. Computed as a ratio to ones, for which Fieller's interval equals Student's.
 estimate::Estimate mean_of(const std::vector<double>& values) {
   return estimate::ratio_of_means(values, std::vector<double>(values.size(), 1.0));
 }
@@ -65,7 +65,7 @@ void add_seed(const SweepRun& run, Metric metric, RunOverSeeds& over) {
                           known(run.figures["relative_steps_high"])};
 }
 
-/// Returns the mean time; none unless every seed has one.
+/// Returns the mean time over seeds; none if a seed has no time.
 std::optional<estimate::Estimate> seconds_of(RunOverSeeds& over, Metric metric) {
   Contender& contender = over.contender;
   std::vector<double> values = contender.by_seed;
@@ -75,12 +75,12 @@ std::optional<estimate::Estimate> seconds_of(RunOverSeeds& over, Metric metric) 
   contender.seconds = mean_of(values).value;
   if (metric == Metric::time_at_scale) {
     if (values.size() == 1) return over.at_scale;
-    contender.relative.reset();  // times of all seeds contain this scatter already
+    contender.relative.reset();  // the scatter between seeds is already in the times
   }
   return report::time_of(contender, metric);
 }
 
-/// Returns whether event-driven runs alone communicate and nothing was learned: then only rounds can be compared.
+/// Returns whether only event-driven runs communicate and nothing was learned, so that only rounds can be compared.
 bool are_rounds(const std::vector<const SweepRun*>& runs) {
   return std::ranges::any_of(runs, &SweepRun::event_driven) && std::ranges::all_of(runs, [](const SweepRun* run) {
            return !std::isfinite(run->figures["best_accuracy"]) &&
@@ -101,13 +101,13 @@ Metric metric_of_point(const std::vector<const SweepRun*>& runs) {
                                 std::ranges::any_of(runs, has_learned));
 }
 
-/// Returns the metric of work that decides all points; none if each point is decided by its runs' times.
+/// Returns the metric of work that decides all points; none if runs' times decide each point.
 std::optional<Metric> work_metric(const SweepResults& results,
                                   const std::vector<std::vector<const SweepRun*>>& points) {
   const auto asked = std::ranges::find(results.settings, "metric", &std::pair<std::string, std::string>::first);
   spec::AskedMetric by = spec::AskedMetric::automatic;
   if (asked != results.settings.end()) by = spec::parse<spec::AskedMetric>(asked->second).value_or(by);
-  std::map<std::string, std::vector<report::Work>> works;  // by label: compares a run with itself at other points
+  std::map<std::string, std::vector<report::Work>> works;  // by label, to compare a run at different points
   std::optional<Metric> common;
   for (const std::vector<const SweepRun*>& runs : points) {
     if (runs.empty()) continue;
@@ -131,7 +131,7 @@ PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>&
       std::ranges::any_of(runs, [](const SweepRun* run) { return run->figures.is("communicates"); });
   std::vector<RunOverSeeds> all;  // in the order of the scenario
   for (const SweepRun* run : runs) {
-    // An event-driven run has no time of a workload.
+    // An event-driven run has no time for a workload.
     const bool by_steps = outcome.metric != Metric::time_to_target && outcome.metric != Metric::time_per_round;
     if (by_steps && run->event_driven()) continue;
     auto own = std::ranges::find(all, run->label(), &RunOverSeeds::label);
@@ -148,7 +148,7 @@ PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>&
     for (std::size_t i = 0; i < all.size(); ++i) all[i].contender = contenders[i];
   }
   std::erase_if(all, [](const RunOverSeeds& one) { return !one.competes; });
-  // A quicker step wins nothing if the number of steps is unknown.
+  // Without known numbers of steps, a quicker step does not win.
   const auto is_counted = [](const RunOverSeeds& one) { return one.counted; };
   if ((outcome.metric == Metric::time_per_step || report::is_of_work(outcome.metric)) &&
       std::ranges::any_of(all, is_counted))

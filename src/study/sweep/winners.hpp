@@ -11,25 +11,25 @@
 
 namespace dadsim::study {
 
-/// A run of a point with its time to the target, over its seeds.
+/// Time of a run of a point to the target, over its seeds.
 struct TimeToTarget {
   std::string label;
   std::optional<estimate::Estimate> seconds;  ///< mean with its 95 % interval; none unless every seed has a time
-  estimate::Verdict verdict = {};             ///< relation to the quickest, if it has a time
-  double best_accuracy = 0;                   ///< over all seeds
-  estimate::Contender contender = {};         ///< input of the comparison
+  estimate::Verdict verdict = {};             ///< comparison with the quickest run, if this one has a time
+  double best_accuracy = 0;                   ///< best over all seeds
+  estimate::Contender contender = {};         ///< input of the statistical comparison
 };
 
-/// A decided point: its runs, quickest first. With a metric of work, a price replaces the time (report/run/work.hpp),
-/// and the best run is first. References do not compete with other runs, nor do event-driven runs if a workload is
-/// timed.
+/// Outcome of a point: its runs, quickest first. With a metric of work, a price replaces the time
+/// (report/run/work.hpp), and the best run is first. References do not compete with other runs, nor do event-driven
+/// runs if a workload is timed.
 ///
-/// A workload is decided by its time to accuracy if that is known, otherwise by its step; else the time to the target
-/// of the network that learned decides. If points do different work in a step, or the scenario asks for it, all are
-/// decided by a metric of work.
+/// A timed workload is ranked by time to accuracy if this is known, otherwise by step time. Without a timed workload,
+/// runs are ranked by the learning network's time to the target. If points do different work per step, or the scenario
+/// asks for it, a metric of work ranks all points.
 struct PointOutcome {
   std::size_t point = 0;             ///< index among SweepResults::points
-  std::vector<TimeToTarget> ranked;  ///< runs that reach the target by time, then the others; empty: failed or open
+  std::vector<TimeToTarget> ranked;  ///< runs that reach the target by time, then others; empty: failed or open
   report::Metric metric = report::Metric::time_to_target;
   /// Returns whether some run reaches the target.
   bool reached() const { return !ranked.empty() && ranked.front().seconds.has_value(); }
@@ -44,16 +44,16 @@ struct PointOutcome {
 /// Returns the outcome of every point, in order.
 std::vector<PointOutcome> outcomes(const SweepResults& results);
 
-/// Best of the points, by one run or by the best run of each point; none unless some point has a time.
+/// Best of all points, by one run or by the best run of each point; none if no point has a time.
 struct BestPoint {
   std::size_t point = 0;              ///< index among SweepResults::points
-  std::optional<std::size_t> next;    ///< next point, distinguishable from the best
-  estimate::Estimate factor;          ///< ratio of the next point's time, or price
-  std::vector<std::size_t> beside{};  ///< points not distinguished from it
+  std::optional<std::size_t> next;    ///< next best point that can be distinguished from the best
+  estimate::Estimate factor;          ///< time or price of the next point ÷ that of the best
+  std::vector<std::size_t> beside{};  ///< points that cannot be distinguished from the best
 };
 std::optional<BestPoint> best_point(const std::vector<PointOutcome>& all);
 
-/// Returns the metric that decides most points.
+/// Returns the metric that decides the largest number of points.
 report::Metric metric_of(const std::vector<PointOutcome>& all);
 
 }  // namespace dadsim::study

@@ -35,17 +35,17 @@
 namespace dadsim::study {
 namespace {
 
-constexpr std::int64_t kUsualSamples = 32;        // samples per device that are no sequences: an assumption
-constexpr std::int64_t kLongSequence = 32768;     // tokens from which on devices may divide a sequence
-constexpr std::size_t kSimulatedForTraining = 8;  // layouts
-constexpr double kMostWork = 3e7;                 // work of all simulations (SimulationWork)
+constexpr std::int64_t kUsualSamples = 32;        // assumed samples per device, if samples are no sequences
+constexpr std::int64_t kLongSequence = 32768;     // smallest number of tokens of a sequence that devices may divide
+constexpr std::size_t kSimulatedForTraining = 8;  // layouts to simulate
+constexpr double kMostWork = 3e7;                 // limit on the work of all simulations (SimulationWork)
 constexpr std::size_t kNextLayouts = 2;           // layouts listed after the best
 
-/// The system in which a device usually stands: a row of usual_systems.csv.
+/// The usual system of a device: a row of usual_systems.csv.
 struct UsualSystem {
   std::string device, system;
-  std::int64_t gpus = 1;  ///< joined by `inside`: a node, a rack, or a pod
-  std::int64_t tray = 1;  ///< GPUs that come together; a job may use a part of a rack
+  std::int64_t gpus = 1;  ///< GPUs joined by `inside`: of a node, a rack, or a pod
+  std::int64_t tray = 1;  ///< GPUs sold together; a job may use a part of a rack
   std::string inside;
   bool mesh = false;
   std::string nic;
@@ -53,7 +53,7 @@ struct UsualSystem {
   std::int64_t axes = 0;      ///< axes of a torus of devices; 0: nodes at a switch
 };
 
-/// Returns nullptr if the system is unknown.
+/// Returns the usual system of a device; nullptr if none is known.
 const UsualSystem* usual_system_of(const std::string& device) {
   static const std::vector<UsualSystem> kSystems =
       FactTable(tables::kUsualSystems,
@@ -67,7 +67,7 @@ const UsualSystem* usual_system_of(const std::string& device) {
   return found == kSystems.end() ? nullptr : &*found;
 }
 
-/// Returns the usual number of tokens per step of all devices, for that many parameters.
+/// Returns the usual tokens per step of all devices, for that many parameters.
 double usual_tokens(std::int64_t parameters) {
   static const auto kBatches = FactTable(tables::kUsualBatches, {"most parameters", "tokens", "date", "source"})
                                    .each([](const FactTable::Row& row) {
@@ -101,7 +101,7 @@ std::vector<std::int64_t> equal_axes(std::int64_t devices, std::int64_t count) {
   return axes;
 }
 
-/// A request, completed with defaults.
+/// Completes a request with defaults, and answers it.
 class TrainSearch {
  public:
   explicit TrainSearch(const TrainRequest& request) : asked_(request) {
@@ -124,7 +124,7 @@ class TrainSearch {
     }
   }
 
-  /// Returns the text of a scenario whose network is divided by the `assignments` of <timed-as>.
+  /// Returns the text of a scenario in which the <timed-as> settings `assignments` divide the network.
   std::string text_of(const std::vector<std::string>& assignments) const {
     std::string timed = fmt::format("workload=\"{}\"", workload_);
     const auto add = [&](const std::string& name, const std::string& value) {
@@ -240,7 +240,7 @@ class TrainSearch {
     }
   }
 
-  /// Lays the devices out as a slice of a pod, whose axes are as equal as the number of devices allows.
+  /// Places the devices on a slice of a pod with axes as equal as possible.
   void find_slice(const UsualSystem& pod) {
     system_ = pod;
     if (asked_.gpus > pod.gpus)
@@ -259,7 +259,7 @@ class TrainSearch {
     const bool is_told = !asked_.inside.empty() || !asked_.nic.empty() || asked_.gpus_per_node;
     if (usual != nullptr && usual->axes > 0) {
       if (!is_told) return find_slice(*usual);
-      usual = nullptr;  // systems with a switch do not use these defaults
+      usual = nullptr;  // defaults of a torus do not apply to a system with a switch
     }
     if (usual == nullptr && (asked_.inside.empty() || asked_.nic.empty() || !asked_.gpus_per_node))
       throw refused_option("--device", fmt::format("dadsim knows no usual system of {}", device_->name),
@@ -302,7 +302,8 @@ class TrainSearch {
     return system_.tray;
   }
 
-  /// Returns a number of samples near the usual one that contains the odd factor of the number of devices.
+  /// Sets the global batch: the requested one, or a number of samples near the usual one. That number is the odd factor
+  /// of the number of devices, doubled several times.
   void find_batch() {
     report::Statement said{"usual-batch"};
     if (asked_.global_batch) {
@@ -347,14 +348,15 @@ class TrainSearch {
   std::int64_t parameters_ = 0;
   bool attends_ = false;
   UsualSystem system_;
-  std::vector<std::int64_t> axes_;  ///< devices along each axis of a torus; empty: nodes at a switch
+  std::vector<std::int64_t> axes_;  ///< devices per axis of a torus; empty: nodes at a switch
   std::int64_t of_node_ = 1, rails_ = 1, batch_ = 1;
   spec::Precision precision_ = spec::Precision::bf16;
-  std::optional<double> price_;  ///< USD of a device and hour; none: unknown
+  std::optional<double> price_;  ///< USD per device and hour; none: unknown
   std::vector<report::Statement> taken_;
 };
 
-/// Throws the reason why no layout fits, with a sufficient number of devices.
+/// Throws an error that explains why no layout has a time: none divides evenly, none fits, or the simulations failed.
+/// Names a sufficient number of devices if up to kMostFactor times as many suffice.
 [[noreturn]] void refuse_unfit(const TrainSearch& training, const report::LayoutReport& report) {
   constexpr std::int64_t kMostFactor = 64;
   const TrainRequest& asked = training.asked();
@@ -379,7 +381,7 @@ class TrainSearch {
         too_few = more.gpus;
         continue;
       }
-    } catch (const InputError&) {  // this many devices fill no whole nodes
+    } catch (const InputError&) {  // the number does not fill whole nodes
       continue;
     }
     throw InputError(Diagnostic{
@@ -411,7 +413,7 @@ report::Statement train_step_of(const TrainSearch& training, const report::Layou
   return step;
 }
 
-/// States the time and cost for a budget of tokens, and compares them with the time allowed.
+/// States time and cost for a budget of tokens, and compares the time with the limit.
 std::optional<report::Statement> train_time_of(const TrainSearch& training, const report::LayoutReport& report) {
   const TrainRequest& asked = training.asked();
   const report::RunResult& run = *report.trials.front().simulated;
@@ -440,7 +442,7 @@ std::optional<report::Statement> train_time_of(const TrainSearch& training, cons
   return time;
 }
 
-/// States the largest part of the step, and how to reduce it.
+/// States the largest part of the step and how to reduce it.
 report::Statement train_help_of(const TrainSearch& training, const report::LayoutReport& report) {
   const report::StepParts& parts = report.trials.front().parts;
   std::vector<std::pair<double, const char*>> all{
@@ -495,7 +497,7 @@ TrainAnswer train(const TrainRequest& request, bool show_progress) {
   document.lead = report::in_words(document.answer);
   const auto facts = std::ranges::find(document.parts, std::string("facts"), &report::DocumentPart::name);
   facts->what = report::facts_of(document.answer);
-  facts->shown = report::Shown::never;  // the lead of a terminal has them
+  facts->shown = report::Shown::never;  // the first lines on a terminal already contain them
   std::vector<report::Statement> taken = training.taken();
   document.head.assumptions.insert(document.head.assumptions.begin(), taken.begin(), taken.end());
   if (report.too_large > 0)

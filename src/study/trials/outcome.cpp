@@ -54,7 +54,7 @@ std::vector<Diagnostic> FailedOutcome::diagnostics() const {
 
 FailedOutcome failure_of(const std::function<void()>& trial) {
   const auto simulated = [&](const std::exception& error) {
-    // A signal to the terminal's processes ends the simulations too.
+    // A signal to the terminal's process group ends the simulations too.
     if (interrupted().load()) throw Cancelled();
     return FailedOutcome{{.what = error.what(), .remedy = ""}, error.what(), std::current_exception()};
   };
@@ -66,7 +66,7 @@ FailedOutcome failure_of(const std::function<void()>& trial) {
     return {{first.what, first.remedy, first.not_built, error.is_infeasible()}, error.what(), std::current_exception()};
   } catch (const sim::SimulationError& error) {
     return simulated(error);
-  } catch (const std::invalid_argument& error) {  // a change asks for an impossible division
+  } catch (const std::invalid_argument& error) {  // a setting requests an impossible division
     return simulated(error);
   }
 }

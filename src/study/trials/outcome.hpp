@@ -19,16 +19,16 @@
 
 namespace dadsim::study {
 
-/// True if a process may be forked while other threads run. The child repairs the C library's allocator, but not those
-/// of AddressSanitizer and ThreadSanitizer (g++ 12): if another thread held one at that moment, the child would wait
-/// forever.
+/// True if a process may fork while other threads run. A child gets a working allocator from the C library, but not
+/// from AddressSanitizer and ThreadSanitizer (g++ 12): if another thread held their lock at the fork, the child would
+/// wait forever.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kForksBesideThreads = false;
 #else
 inline constexpr bool kForksBesideThreads = true;
 #endif
 
-/// Runs parallel_for for bodies that fork; sequentially if they may not fork in parallel.
+/// Does the same as parallel_for() for bodies that fork; sequentially if forking in parallel is not safe.
 template <class Body>
 void parallel_for_forks(std::size_t count, Body&& body) {
   if constexpr (kForksBesideThreads) {
@@ -40,21 +40,21 @@ void parallel_for_forks(std::size_t count, Body&& body) {
 
 /// Why a trial has no result.
 struct FailedOutcome {
-  Fault fault{};               ///< the first one
+  Fault fault{};               ///< message of the first fault
   std::string message;         ///< all faults, with their files and remedies
-  std::exception_ptr error{};  ///< null: the trial has a result
-  /// Returns all faults of the scenario. Throws the error again if loading did not find it.
+  std::exception_ptr error{};  ///< the original error; null: the trial has a result
+  /// Returns all faults of the scenario. Rethrows the error if it did not come from loading.
   std::vector<Diagnostic> diagnostics() const;
 };
 
-/// The result of a trial, or why there is none.
+/// The result of a trial, or the reason why there is none.
 template <class Result>
 struct Outcome : FailedOutcome {
   std::optional<Result> result{};
 };
 
 /// Calls `trial`. Returns why its scenario cannot be loaded, learned, divided or simulated; nothing on success. Throws
-/// Cancelled, and any error that is no fault of the scenario.
+/// Cancelled, and any error that is not the scenario's fault.
 FailedOutcome failure_of(const std::function<void()>& trial);
 
 /// Calls `trial`, which loads, learns or times a scenario. Throws as failure_of() does.
@@ -65,12 +65,12 @@ auto outcome_of(const Trial& trial) {
   return outcome;
 }
 
-/// Outcomes of trials that may fail, by their inputs: equal trials are carried out once.
+/// Cache of outcomes of trials that may fail, by their settings: equal trials run once.
 template <class Result>
 class Trials {
  public:
-  /// Calls `trial` unless these assignments have been tried. Throws errors of `trial` unless they mean that it is
-  /// infeasible; Cancelled.
+  /// Calls `trial` unless these assignments have been tried. Throws Cancelled, and errors of `trial` except those that
+  /// mean infeasible.
   template <class Trial>
   Outcome<Result> outcome_of(const std::vector<std::string>& assignments, const Trial& trial) {
     if (interrupted().load()) throw Cancelled();
@@ -85,7 +85,7 @@ class Trials {
   MemoryStore<std::vector<std::string>, Outcome<Result>> outcomes_;
 };
 
-/// Calls trial(0), trial(1) … side by side, and returns the outcome of each. Throws as outcome_of() does.
+/// Calls trial(0), trial(1) … in parallel, and returns the outcome of each. Throws as outcome_of() does.
 template <class Trial>
 auto outcomes_of(std::size_t count, const Trial& trial, Progress* progress = nullptr) {
   std::vector<Outcome<decltype(trial(count))>> outcomes(count);
@@ -97,11 +97,11 @@ auto outcomes_of(std::size_t count, const Trial& trial, Progress* progress = nul
   return outcomes;
 }
 
-/// Returns a statement if adapters of a cluster are given by a rate alone, which means Ethernet with TCP. None for
+/// Returns a statement if a cluster's adapters are given by rate alone, which means Ethernet with TCP. Returns none for
 /// other platforms and for event-driven learning.
 std::optional<report::Statement> rate_as_tcp(const scenario::Scenario& scenario);
 
-/// Adds to that statement the step time of the first run that shares, with TCP and with RDMA.
+/// Adds the step times with TCP and with RDMA, of the first run that communicates, to the statement of rate_as_tcp().
 void add_step_with_rdma(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
                         const scenario::Scenario& scenario, const Learned& learned, report::Result& result);
 

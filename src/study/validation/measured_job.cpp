@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t kMostDevices = 1'000'000;
 constexpr std::size_t kMostBytesOfLineOfJobs = 65'536;
 constexpr std::size_t kMostRowsOfJobs = 100'000;
-constexpr std::size_t kMostFaultsOfJobs = 20;  // faults listed
+constexpr std::size_t kMostFaultsOfJobs = 20;  // largest number of faults listed
 constexpr std::int64_t kMostSamplesOfJob = 1'000'000'000;
 
 const std::array<std::string, 5> kFigures{"time", "seconds", "tokens_per_second", "samples_per_second", "mfu"};
@@ -128,7 +128,7 @@ class JobReader {
     if (equals == std::string::npos || equals == 0)
       return fail(fmt::format("'{}' needs ATTRIBUTE=VALUE", setting), "write workload=gpt-2-medium precision=bf16 …");
     const std::string name = setting.substr(0, equals);
-    // A path of --set that belongs to another element.
+    // A name with a dot is a --set path of another element.
     if (name.find('.') != std::string::npos) {
       job.settings.push_back(setting);
     } else {

@@ -10,22 +10,22 @@
 
 namespace dadsim::study {
 
-/// A step of training that somebody measured: a line of a CSV file (docs/validate.md).
+/// A published measurement of a training step: a line of a CSV file (docs/validate.md).
 struct MeasuredJob {
   std::string file;
   int line = 0;  ///< line in the file, from 1
   std::string table, name;
 
-  std::string scenario = {};               ///< path of its scenario; empty: the members below describe it
-  std::vector<std::string> settings = {};  ///< "path=value" of --set
+  std::string scenario = {};               ///< path of its scenario file; empty: the members below describe the job
+  std::vector<std::string> settings = {};  ///< settings of --set, "path=value"
   std::string platform = {};               ///< attributes of a <gpu-cluster>, a built-in platform, or a file
   std::int64_t gpus = 1;
   std::string device = {};
   std::map<std::string, std::string> timed_as = {};  ///< attributes of <timed-as> except the batch
-  std::int64_t batch = 0;                            ///< samples of a device, or of the devices that share a replica
+  std::int64_t batch = 0;                            ///< batch of a device, or of the devices that share a replica
   std::string optimizer = {};
 
-  MeasuredStep measured = {};  ///< one figure
+  MeasuredStep measured = {};  ///< exactly one figure is set
 };
 
 /// Reads `text`, the content of `file`: a header that names its columns, then one measurement per line; lines that
@@ -37,8 +37,8 @@ std::vector<MeasuredJob> read_measured_jobs(const std::string& file, std::string
 /// The built-in tables, in order.
 const std::vector<MeasuredJob>& published_jobs();
 
-/// Returns the text of a scenario for the step, with `batch` in place of its own. Only for jobs that describe their
-/// scenario themselves.
+/// Returns the text of a scenario for the step, with `batch` in place of the job's own batch. *Requires* a job without
+/// a scenario file.
 std::string scenario_text_of(const MeasuredJob& job, std::int64_t batch);
 
 }  // namespace dadsim::study

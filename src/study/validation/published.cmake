@@ -1,4 +1,4 @@
-# Builds into dadsim_study the tables of steps that others measured (tests/validation), and the platforms that they name.
+# Embeds in dadsim_study the tables of published steps (tests/validation), and the platforms that they name.
 set(validation_tables ${PROJECT_SOURCE_DIR}/tests/validation)
 foreach(part jobs:jobs jobs_2026:jobs-2026)
   string(REPLACE ":" ";" part ${part})

@@ -23,9 +23,9 @@
 namespace dadsim::study {
 namespace {
 
-constexpr std::size_t kFaultsOfJobs = 20;  // faults listed
+constexpr std::size_t kFaultsOfJobs = 20;  // largest number of faults listed
 
-/// Returns the division that the row of a table asks for; its other attributes keep their defaults.
+/// Returns the division that a row of a table describes; all other attributes have their defaults.
 spec::ParallelismSpec division_of(const MeasuredJob& job) {
   spec::TimedAsSpec timed;
   scenario::Findings findings(job.file);
@@ -67,9 +67,8 @@ class JobPredictor {
     }
   }
 
-  /// Predicts a step with many micro-batches from a shorter one: once the pipeline is full, each further micro-batch
-  /// takes as long as the one before. With several pieces to a stage, the unit is a round of one micro-batch per stage.
-  /// tests/validation checks this.
+  /// Predicts a step with many micro-batches from two shorter ones. Once the pipeline is full, each further round of
+  /// one micro-batch per stage takes as long as the one before. tests/validation checks this.
   PredictedStep predict(const MeasuredJob& job) {
     const spec::ParallelismSpec how = division_of(job);
     const std::int64_t stages = how.pipeline;
@@ -89,7 +88,7 @@ class JobPredictor {
   }
 
  private:
-  /// Rows that several people measured for one job are predicted once.
+  /// Rows with several measurements of one job are predicted once.
   PredictedStep predict_batch(const MeasuredJob& job, std::int64_t batch) {
     MeasuredJob nameless = job;
     nameless.name = "job";
