@@ -24,9 +24,9 @@
 namespace dadsim::api {
 namespace {
 
-/// The turn of a call. A process runs one call at a time, since progress and stopping have one receiver each; the
-/// constructor waits for calls of other threads. Throws Stopped if this call is stopped before its turn, and
-/// SystemError in a process forked during a call, whose locks are never released.
+/// Turn of a call. A process runs one call at a time, because progress and stopping have one receiver each; the
+/// constructor waits for calls of other threads. Throws Stopped if this call is stopped before its turn. Throws
+/// SystemError in a process forked during a call, where other threads' locks are never released.
 class Turn {
  public:
   Turn();
@@ -38,14 +38,14 @@ class Turn {
 }  // namespace
 
 struct Stopper::State {
-  bool asked = false;  ///< protected by the lock of Turns
+  bool asked = false;  ///< true: stop() was called; protected by Turns::lock
 };
 
 namespace {
 
 constexpr std::chrono::milliseconds kLookAgain{20};
 
-/// The calls of the process: the running one, and the stoppers of this thread's calls.
+/// Calls of the process: the lock of the running one, and its stopper.
 struct Turns {
   std::timed_mutex turn;
   std::mutex lock;
@@ -58,10 +58,10 @@ Turns& turns() {
 thread_local const Stopper::State* of_this_thread = nullptr;
 thread_local bool has_turn = false;
 
-std::atomic<int> under_way{0};  // calls, including waiting ones
+std::atomic<int> under_way{0};  // number of calls, including waiting ones
 std::atomic<bool> forked_beside{false};
 
-/// A child has its parent's memory but only one of its threads: locks of other threads stay locked.
+/// Detects forks during a call. A child has only one of its parent's threads, so locks of other threads stay locked.
 void watch_forks() {
   static const int registered = ::pthread_atfork(nullptr, nullptr, [] {
     if (under_way.load() > 0) forked_beside.store(true);
@@ -69,7 +69,7 @@ void watch_forks() {
   static_cast<void>(registered);
 }
 
-/// Begins a turn, once this thread holds it.
+/// Registers a turn, once this thread holds the lock.
 void begin_turn() {
   const std::lock_guard lock(turns().lock);
   turns().running = of_this_thread;

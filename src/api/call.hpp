@@ -6,18 +6,19 @@
 
 namespace dadsim::api {
 
-/// Runs `work` as a call of this library: after the calls of other threads, with the requested threads and progress,
-/// and with its errors as the interface's, in the program's words.
+/// Runs `work` as a call of this library: after calls of other threads, with the requested threads and progress.
+/// Converts its errors to the interface's, with the program's messages.
 void as_a_call(const Options& options, const std::function<void()>& work);
 
-/// Runs `wait` in a call with these options, and lets calls of other threads have their turn meanwhile: calls that do
-/// tasks of this one in the same process.
+/// Runs `wait` in a call with these options, and meanwhile lets calls of other threads have their turn; these may do
+/// tasks of this call in the same process.
 void wait_aside(const Options& options, const std::function<void()>& wait);
 
-/// Converts errors to the interface's, for work that neither waits nor counts threads.
+/// Converts errors to the interface's, for work that neither waits for its turn nor uses threads.
 void with_errors_of_ours(const std::function<void()>& work);
 
-/// Returns the number of parallel simulations: as requested, or as many as the machine has threads.
+/// Returns the number of threads, and of parallel simulations of a sweep: as requested; by default, the number of the
+/// machine's threads. Throws InputError if too many are requested.
 std::size_t threads_of(const Options& options);
 
 }  // namespace dadsim::api

@@ -4,8 +4,7 @@
 
 namespace dadsim::api::inline v1 {
 
-// Their destructors are here so that their types belong to this library: a program that catches them finds them by
-// name.
+// Defines the destructors here, so that the types belong to this library, and programs can catch them.
 Error::~Error() = default;
 InputError::~InputError() = default;
 SimulationError::~SimulationError() = default;

@@ -23,7 +23,8 @@ CurvePoint point_of(const report::CurvePoint& from, const report::RunResult& run
   return point;
 }
 
-/// Returns the index of a figure. Internally an unknown figure is a bug; here it is an error of the caller.
+/// Returns the index of a figure, which must be a text if `text`, else another kind. A wrong name or kind is an error
+/// of the caller here, but would be a bug inside dadsim.
 std::size_t index_of(const std::string& name, bool text) {
   const std::span<const report::Figure> all = report::figures();
   const auto found = std::ranges::find_if(all, [&](const report::Figure& figure) { return figure.name == name; });

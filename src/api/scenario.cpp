@@ -8,7 +8,7 @@ namespace dadsim::api::inline v1 {
 
 Scenario Scenario::load(const std::string& path, const Settings& settings) {
   auto state = std::make_shared<State>();
-  as_a_call({}, [&] {  // a child examines the platform
+  as_a_call({}, [&] {  // a child process examines the platform
     state->scenario = scenario::load_scenario(path, overrides_of(settings), study::make_catalog());
   });
   return Scenario(std::move(state));

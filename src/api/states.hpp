@@ -20,7 +20,7 @@ inline std::vector<std::string> overrides_of(const Settings& settings) {
   return overrides;
 }
 
-// Members of the interface's classes, behind their pointers.
+// Members of the interface's classes (pimpl).
 inline namespace v1 {
 
 struct Scenario::State {
@@ -33,7 +33,7 @@ struct Learned::State {
 
 struct Result::State {
   report::Result result;
-  std::vector<std::string> assumptions;  ///< in words
+  std::vector<std::string> assumptions;  ///< assumptions of the result, as sentences
   std::vector<Run> runs;
 };
 

@@ -13,7 +13,7 @@
 
 namespace dadsim::cli {
 
-/// Thrown for a wrong command line; the message has the fault and the remedy.
+/// Thrown for a wrong command line; the message states the fault and the remedy.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -21,20 +21,22 @@ class UsageError : public std::runtime_error {
 
 namespace po = boost::program_options;
 
-/// Reads `arguments` as options of `options` and operands, which are kept under "positional". Only --help has an
-/// abbreviation, -h. --color applies to the whole process. Throws UsageError, which suggests an option if one is near.
+/// Reads `arguments` as options of `options` and as operands, which are stored under "positional". Only --help has an
+/// abbreviation, -h. --color applies to the whole process. Throws UsageError, which suggests a similar option if there
+/// is one.
 po::variables_map read_arguments(const std::vector<std::string>& arguments, const po::options_description& options);
 
-/// Returns the operands, in the sense of POSIX. Throws UsageError for more than `most`, with `remedy`.
+/// Returns the operands (as defined by POSIX). Throws UsageError if one is empty, or, with `remedy`, if there are more
+/// than `most`.
 std::vector<std::string> operands_of(const po::variables_map& values,
                                      std::size_t most = std::numeric_limits<std::size_t>::max(),
                                      const char* remedy = "");
 
-/// Returns the only operand. Throws UsageError if there is none, or a second one: `none` names the missing operand,
-/// `what` its kind.
+/// Returns the only operand. Throws UsageError if there is none, or a second one. `none`: message without an operand,
+/// e.g. "no scenario is named"; `what`: remedy for a second one, e.g. "one scenario".
 std::string only_operand(const po::variables_map& values, const char* none, const char* what, const char* command);
 
-/// Returns the text of an option, or an empty text. Throws UsageError if the option is given with an empty text.
+/// Returns the text of an option; empty if it is not given. Throws UsageError for an option with an empty text.
 std::string text_of(const po::variables_map& values, const std::string& option);
 
 /// Throws UsageError if one of these options is given: "--json needs a result; remove it". `why`: its middle.
@@ -43,8 +45,8 @@ void refuse_given(const po::variables_map& values, const std::vector<std::string
 /// Throws UsageError if there are findings.
 void refuse(const scenario::Findings& findings);
 
-/// Reads the text of an operand, or of an option with its dashes, as the language reads an attribute of that kind.
-/// Throws UsageError: "--threads '0' is out of range; a whole number from 1 to 1024".
+/// Reads a text as the language reads an attribute of that kind. `name`: name of the operand, or of the option with its
+/// dashes. Throws UsageError: "--threads '0' is out of range; a whole number from 1 to 1024".
 template <class Value>
 Value read_operand(const std::string& name, std::string_view text, const scenario::Kind& kind) {
   scenario::Findings findings("");

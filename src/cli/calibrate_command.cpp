@@ -29,10 +29,10 @@
 namespace dadsim::cli {
 namespace {
 
-/// Returns a device of the class of NVIDIA's data-centre GPUs, with the assumptions of the class only.
+/// Name of a device with only the assumptions of its class, NVIDIA's data-centre GPUs.
 constexpr const char* kUsualClass = "v100-pcie";
 
-/// Returns a profile's step as a measurement, without the time that its collectives add. Throws UsageError, InputError.
+/// Returns a profile's step as a measurement, without the time of its collectives. Throws UsageError, InputError.
 study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const std::string& file,
                                          const formats::ProfiledStep& profile) {
   const std::string workload = text_of(values, "workload");
@@ -46,14 +46,14 @@ study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const 
   const auto batch = value_of<std::int64_t>(values, "batch", scenario::integer(1, kMostSamples));
   if (!batch) throw UsageError("--batch N is missing: the samples per step of the profile");
   const spec::Precision precision = value_of<spec::Precision>(values, "precision").value_or(spec::Precision::fp32);
-  // A table does not show operations concurrent with a collective; a trace counts the exposed time of collectives.
+  // A table does not show which operations overlap with a collective; a trace has the exposed time of collectives.
   const bool alone = profile.step && (profile.idle || profile.communicating == 0);
   const double seconds = alone ? *profile.step - profile.communicating : profile.computing;
   if (!(seconds > 0)) throw InputError({file, 0, "has steps that take no time", "use a profile of training steps"});
   return {.workload = workload, .batch = *batch, .precision = precision, .seconds = seconds, .line = 1};
 }
 
-/// Returns the measurements: one per line of a CSV file, or the one of a profile.
+/// Returns the measurements: one per line of a CSV file, or the single one of a profile.
 std::vector<study::MeasuredDeviceStep> measurements_in(const po::variables_map& values, const std::string& file) {
   const std::string text = read_input(file, "use a file of measurements", kMostOfLog);
   if (std::optional<formats::ProfiledStep> profile = study::read_profile(file, text))
@@ -80,7 +80,7 @@ double& peak_of(spec::DeviceSpec& device, const std::string& precision) {
   throw UsageError(fmt::format("--peak: no precision is called '{}'; fp32, tf32, fp16 or bf16", precision));
 }
 
-/// Returns the device at which the fit begins.
+/// Returns the device from which the fit starts.
 spec::DeviceSpec base_of(const po::variables_map& values) {
   const std::string like = text_of(values, "like");
   const auto& known = sim::device_catalog();
@@ -226,7 +226,7 @@ void run_calibrate(const po::variables_map& values) {
   write_file_atomically(out, scenario::print_device(calibration.device));
   const report::Document document = document_of(calibration, measurements);
   files.write(document);
-  // If the element goes to standard output, no other text does.
+  // No other text is printed if the element goes to standard output.
   if (descriptor_of(out) == STDOUT_FILENO && !values.contains("quiet")) say(to_table(document));
 }
 

@@ -27,8 +27,8 @@
 namespace dadsim::cli {
 namespace {
 
-constexpr std::size_t kAllPairs =
-    256;  // hosts up to which all routes are checked; above, those of neighbours and powers of two
+constexpr std::size_t kAllPairs = 256;  // largest number of hosts for which all routes are checked; with more, only
+                                        // routes at distances of 1 and of powers of two
 
 /// Returns the hosts that take part, in the order of the ranks.
 std::vector<sim::PlatformHost> ranks_of(const CollectiveOptions& options, const spec::PlatformSpec& platform) {
@@ -96,7 +96,8 @@ std::vector<std::pair<std::size_t, std::size_t>> pairs_to_check(const Collective
   return pairs;
 }
 
-/// Converts the given sizes to sizes of whole vectors.
+/// Returns what to time. Sizes are those of the whole vector: with --per-rank, of operations with a block per rank, the
+/// given ones times the number of ranks.
 study::CollectiveSizes sizes_of(const CollectiveOptions& options, std::size_t ranks) {
   study::CollectiveSizes sizes{.operation = options.operation,
                                .bytes = options.sizes,
@@ -131,7 +132,7 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
   }
   check_routes_of_file(platform, cluster.hosts, pairs_to_check(options, ranks.size()));
   cluster.network.rendezvous = options.rendezvous;
-  // New connections are simulated message by message.
+  // Only message fidelity simulates new connections.
   cluster.network.fidelity = options.cold ? spec::Fidelity::message : options.fidelity;
 
   Progress progress("timing", 1, show_progress);

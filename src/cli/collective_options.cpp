@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kForm = "e.g. 1KB:1GB, 1KB:1GB:4 or 1MB,4MB (powers of 1024, up to 1024TB)";
 
-/// Writes "4k" or "4KB" as "4KiB", and "8" as "8B": benchmarks count sizes in powers of 1024.
+/// Returns "4KiB" for "4k" or "4KB", and "8B" for "8": benchmarks count sizes in powers of 1024.
 std::string in_powers_of_1024(std::string_view text) {
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   std::string unit(text.substr(end));
@@ -67,7 +67,7 @@ bool along_pairs(report::Operation operation) {
   return operation == report::Operation::neighbour_exchange || operation == report::Operation::send;
 }
 
-/// Refuses options that cannot be combined.
+/// Refuses combinations of options.
 void check(const CollectiveOptions& options) {
   const char* operation = to_string(options.operation);
   check_algorithm(options.operation, options.algorithm);

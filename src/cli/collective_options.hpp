@@ -12,9 +12,9 @@
 
 namespace dadsim::cli {
 
-/// Sizes of a sweep in bytes, as nccl-tests write them: "8", "4KB", "1.5M", "1GiB" (units are powers of 1024, small
-/// letters do as well), ranges "1KB:1GB" whose sizes double, "1KB:1GB:4" whose sizes are four times the one before, and
-/// lists of both, "1MB,4MB". Throws UsageError.
+/// Reads a list of sizes in the notation of nccl-tests, and returns the sizes in bytes. Single sizes: "8", "4KB",
+/// "1.5M", "1GiB" (units are powers of 1024, in upper or lower case). Ranges: "1KB:1GB" doubles the size, "1KB:1GB:4"
+/// multiplies it by four. Lists: "1MB,4MB". Throws UsageError.
 std::vector<double> parse_byte_sizes(const std::string& text);
 
 /// Returns one size in bytes. Throws UsageError with `option` and the expected `form`.
@@ -23,14 +23,15 @@ double parse_byte_size(const char* option, std::string_view text, const char* fo
 inline constexpr std::size_t kMostSizes = 1000;
 inline constexpr double kLargestSize = 1125899906842624.0;  ///< bytes: 1 PiB
 
-/// Options of `dadsim collective`, checked as far as possible without the platform.
+/// Options of `dadsim collective`, checked as far as this is possible without the platform.
 struct CollectiveOptions {
   std::string platform;
   report::Operation operation = report::Operation::all_reduce;
   std::string algorithm = "auto";
-  std::vector<double> sizes;  ///< sizes in bytes, as given
+  std::vector<double> sizes;  ///< sizes in bytes, in the order given
   std::optional<std::size_t> ranks;
-  std::string hosts = {};  ///< list of hosts (scenario/host_list.hpp); empty: those of the platform
+  std::string hosts = {};  ///< list of hosts (scenario/elements/host_list.hpp); empty: all hosts of the platform
+                           ///< without hubs, or the first `ranks` of them
   std::optional<std::size_t> root;
   std::vector<std::pair<int, int>> pairs;  ///< pairs of ranks, from → to
   bool per_rank = false;

@@ -55,7 +55,7 @@
 namespace dadsim::cli {
 namespace {
 
-constexpr double kHistoriesOfOneSimulation = 1e8;  // bytes
+constexpr double kHistoriesOfOneSimulation = 1e8;  // largest size of kept histories, bytes
 
 OutputFiles outputs_of(const Options& options) {
   return {{{"--json", options.json}, {"--csv", options.csv}, {"--report", options.report}, {"--trace", options.trace}},
@@ -68,7 +68,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   OutputFiles::check_folder(options.plots);
   const ThreadLimit limit(threads_to_use(options.threads));
   study::TraceRequest trace;
-  const bool with_timeline = !options.report.empty() && options.sliders;  // a page shows the timeline of a step
+  const bool with_timeline = !options.report.empty() && options.sliders;  // a page includes the timeline of a step
   if (!options.trace.empty() || with_timeline) trace.steps = options.trace_steps;
   const bool show_progress = !options.quiet;
   study::TaskQueue queue;
@@ -79,7 +79,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
     store.shared_cache()->set_remote(std::make_shared<study::RemoteLearning>(queue, scenario, options.overrides));
   }
   const study::Learned learned = study::learn_scenario(scenario, client ? &store : nullptr, show_progress);
-  // A single simulation of a run reuses little learning of other runs, so few histories are kept.
+  // Keeps few histories, because a single simulation reuses little learning of other runs.
   if (!client && !with_timeline) learned.shared_cache->keep_histories_in(kHistoriesOfOneSimulation);
   report::Result result = study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
   result.rate_as_tcp = study::rate_as_tcp(scenario);
@@ -100,9 +100,9 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
       }
     }
   }
-  // If the result goes to standard output, the table is not printed.
+  // Prints no table if the result goes to standard output.
   if (!options.quiet && !outputs.take_standard_output()) print(summary_of(document, options.verbose));
-  // The page is written last, so that its failure leaves the other results.
+  // Writes the page last, so that the other results exist if it fails.
   if (!options.report.empty()) {
     const report::Retiming retiming =
         with_timeline ? study::fit_retiming(scenario, learned, result, show_progress) : report::Retiming();
@@ -116,7 +116,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   }
 }
 
-/// Prints the warnings of a scenario before it learns.
+/// Prints those warnings of a scenario that are known before learning.
 void warn(const scenario::Scenario& scenario) {
   for (const std::string& sentence : study::warnings_of(scenario)) say(fmt::format("dadsim: warning: {}\n", sentence));
 }
@@ -126,7 +126,7 @@ void write_pages(const std::string& folder) {
   std::filesystem::create_directories(folder, error);
   if (error) throw OutputError(fmt::format("cannot make the folder '{}': {}", folder, error.message()));
   const std::map<std::string, std::string> pages = method_pages();
-  // Another program's folder may have a README.md too, so only a page with the same title is replaced.
+  // Replaces only files with the same title, because the folder may have another program's README.md.
   for (const auto& [name, text] : pages) {
     const std::string path = folder + "/" + name;
     const std::string there = whole_file(path).value_or("");
@@ -137,7 +137,8 @@ void write_pages(const std::string& folder) {
   for (const auto& [name, text] : pages) write_file_atomically(folder + "/" + name, text);
 }
 
-/// Chooses the set of kernels. Called first, so that an unknown set is reported like a fault of the command line.
+/// Chooses the set of kernels. Must be called first, so that an unknown set is reported like an error of the command
+/// line.
 void choose_kernels() {
   try {
     static_cast<void>(kernel_set());
@@ -188,8 +189,8 @@ constexpr const char* kNoThread = "a thread could not be started";
 void execute(const Options& options) {
   try {
     carry_out(options);
-  } catch (const std::system_error& error) {                                   // thrown by std::thread too
-    if (error.code() == std::errc::not_enough_memory) throw std::bad_alloc();  // thrown by std::filesystem
+  } catch (const std::system_error& error) {                                   // also thrown by std::thread
+    if (error.code() == std::errc::not_enough_memory) throw std::bad_alloc();  // also thrown by std::filesystem
     if (error.code() == std::errc::too_many_files_open || error.code() == std::errc::too_many_files_open_in_system) {
       throw EnvironmentError(error.what());
     }

@@ -9,7 +9,7 @@ namespace dadsim::cli {
 inline constexpr std::string_view kOutOfMemory =
     "dadsim: out of memory; fewer workers, a smaller network or less data would fit";
 
-/// Returns true if oneTBB reports that the system denies it a thread; it has no exception type for that.
+/// Returns true if the exception is oneTBB's for a thread that the system denied; oneTBB has no separate type for it.
 bool denies_thread(const std::runtime_error& error);
 
 /// Runs the program: parses the command line, runs the command, and turns every error into a message and an exit code.

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kEndOfName = ": ";  // separates the name of an option from its description
 
-/// Returns a section of commands.txt: the rest of the line of its name, and the lines below it.
+/// Returns a section of commands.txt: the words after its name, and the lines below.
 std::string_view section_of(std::string_view name) {
   const std::string head = fmt::format("\n[{}]", name);
   const std::size_t found = kCommandsText.find(head);
@@ -102,7 +102,8 @@ std::string without_blanks_around(const std::string& text) {
   return first == std::string::npos ? std::string() : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-/// The name of a value is in capitals, with one blank before it: "PATH=VALUE", "I/N".
+/// Returns whether a word after an option is the name of its value, which has no lower-case letters: "PATH=VALUE",
+/// "I/N".
 bool is_name_of_value(const std::string& word) {
   return !word.empty() && std::ranges::none_of(word, [](unsigned char c) { return std::islower(c) != 0; });
 }
@@ -169,7 +170,7 @@ void run(const Command& command, const std::vector<std::string>& arguments) {
 
 std::string words_of_options(const boost::program_options::options_description& options) {
   std::ostringstream text;
-  text.exceptions(std::ios::badbit);  // makes a bad_alloc leave the stream
+  text.exceptions(std::ios::badbit);  // rethrows a bad_alloc, which streams otherwise swallow
   text << options;
   return text.str();
 }

@@ -11,8 +11,8 @@ namespace dadsim::cli {
 
 namespace po = boost::program_options;
 
-/// A command with options of its own. Its words and options are a section of commands.txt; --help, the manual page,
-/// completion, and words that are nearly a command follow from both.
+/// A command with its own options. commands.txt has a section with its words and options; --help, the manual page,
+/// completion and suggestions for misspelt commands are derived from both.
 struct Command {
   /// Kind of the operands, for completion.
   enum class Operand { scenario, platform, file, name, name_or_file, none };
@@ -22,8 +22,8 @@ struct Command {
   std::string name;
   Operand operand;
   void (*run)(const po::variables_map& values);
-  Names (*names)() = nullptr;       ///< Returns the names to complete, with Operand::name and name_or_file.
-  std::string (*more)() = nullptr;  ///< Returns the text that replaces {more}.
+  Names (*names)() = nullptr;       ///< returns the names to complete, for Operand::name and name_or_file
+  std::string (*more)() = nullptr;  ///< returns the text that replaces {more}
   std::string synopsis = {};        ///< operands, as shown after the name
   std::string summary = {};         ///< description in the list of all commands
   std::string about = {};           ///< text of --help above the options
@@ -58,7 +58,7 @@ std::string list_templates();
 
 const std::vector<Command>& commands();
 
-/// Returns the command of this name, or nullptr.
+/// Returns the command with this name; nullptr if there is none.
 const Command* find_command(const std::string& name);
 
 /// Returns the options of a section of commands.txt, "dadsim" or a command; `more` replaces {more}.
@@ -67,10 +67,10 @@ po::options_description options_of(std::string_view section, const std::string& 
 /// Returns the text of --help; lines of options begin with two blanks.
 std::string usage_of(const Command& command);
 
-/// Reads the arguments after the command's name and runs it, or prints its usage for --help.
+/// Parses the arguments after the command's name, and runs the command; for --help, prints its usage.
 void run(const Command& command, const std::vector<std::string>& arguments);
 
-/// Prints the options of a usage text.
+/// Returns the options as text for a usage message.
 std::string words_of_options(const boost::program_options::options_description& options);
 
 /// An option in a usage text.

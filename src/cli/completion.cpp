@@ -45,12 +45,12 @@ std::string options_section(const std::string& usage) {
   return text;
 }
 
-/// Returns the text of a usage before its options, as paragraphs. Keeps paragraphs with indented lines as they are.
+/// Returns the text of a usage before its options, as paragraphs. Paragraphs with indented lines are unchanged.
 std::string description_of(const std::string& usage) {
   const std::string words = before_options(usage);
   std::string text;
   bool verbatim = false;
-  for (const std::string_view line : lines_of(words) | std::views::drop(1)) {  // the command itself
+  for (const std::string_view line : lines_of(words) | std::views::drop(1)) {  // skips the command itself
     const bool as_is = line.starts_with("  ") || (verbatim && !line.empty());
     if (as_is != verbatim && !line.empty()) {
       text += as_is ? ".PP\n.nf\n" : ".fi\n.PP\n";

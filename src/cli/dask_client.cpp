@@ -35,7 +35,8 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Returns the folders of PYTHONPATH, without empty ones, which would mean the current folder.
+/// Sets PYTHONPATH: the package built next to this program comes first, then the folders given before. Empty folders
+/// are left out, because they would mean the current folder.
 void set_module_path() {
   namespace fs = std::filesystem;
   std::vector<std::string> folders;
@@ -56,11 +57,11 @@ void set_module_path() {
 
 /// Returns the words of a command that calls `main(argument)` of a module of the Python package `dadsim`. Python is
 /// Debian's, or the one in DADSIM_PYTHON. Nothing is imported from the current folder, which may be untrusted. Sets
-/// PYTHONPATH, so that a package that was built next to this program comes before an installed one.
+/// PYTHONPATH so that a package built next to this program takes precedence over an installed one.
 std::vector<std::string> python_command(const std::string& module, const std::string& argument) {
   set_module_path();
   const std::string named = variable("DADSIM_PYTHON");
-  // The code does the same as `python3 -P -m`, which exists from Python 3.11 on.
+  // Does the same as `python3 -P -m`, which needs Python 3.11.
   const std::string code = fmt::format(
       "import sys\n"
       "sys.path[:] = [folder for folder in sys.path if folder]\n"
@@ -112,7 +113,7 @@ bool write_frame(int to, const std::string& frame) {
 }
 
 struct Pipe {
-  std::array<int, 2> ends{-1, -1};  ///< descriptors of the reading and the writing end
+  std::array<int, 2> ends{-1, -1};  ///< file descriptors of the reading and the writing end
   Pipe() {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
       throw EnvironmentError(fmt::format("no pipe to Python: {}", std::strerror(errno)));
@@ -200,7 +201,7 @@ DaskClient::DaskClient(const std::string& scheduler, const std::string& scenario
 
 DaskClient::~DaskClient() {
   queue_.close();
-  thread_.join();  // the thread ends with the Python process, which ends when the queue is closed
+  thread_.join();  // waits for the thread: the Python process ends once the queue is closed, and then the thread
 }
 
 void DaskClient::answer(char question, WireReader& asked, WireWriter& told) {

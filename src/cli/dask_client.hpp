@@ -13,27 +13,28 @@
 
 namespace dadsim::cli {
 
-/// A Python process (python/dadsim/remote.py) that requests work from this process and distributes it to the workers of
-/// Dask. It is outside of this process group, so signals do not reach it; the destructor ends it.
+/// A Python process (python/dadsim/remote.py) that requests work from this process, and distributes it to the workers
+/// of Dask. It has its own process group, so that signals of the terminal do not reach it. The destructor ends it.
 class DaskProcess {
  public:
-  /// Starts the process for a scheduler, e.g. "tcp://10.0.0.1:8786". Throws EnvironmentError without Python.
+  /// Starts the process for a scheduler, e.g. "tcp://10.0.0.1:8786". Throws EnvironmentError if Python is missing.
   explicit DaskProcess(const std::string& scheduler);
   ~DaskProcess();
   DaskProcess(const DaskProcess&) = delete;
   DaskProcess& operator=(const DaskProcess&) = delete;
 
   using Answer = std::function<void(char question, WireReader& asked, WireWriter& told)>;
-  /// Answers the questions of the Python process until it ends or this process is interrupted. Prints its standard
-  /// error here, with escapes for terminals.
+  /// Answers the requests of the Python process until it ends, or until this process is interrupted. Prints the
+  /// standard error output of the Python process, with escapes for terminals.
   void serve(const Answer& answer);
 
  private:
   void pass_words_on();
 
   pid_t child_ = -1;
-  int questions_ = -1, answers_ = -1, words_ = -1;  ///< descriptors of the process: questions, answers, standard error
-  std::string unsaid_;                              ///< text of a line that has not ended
+  int questions_ = -1, answers_ = -1, words_ = -1;  ///< file descriptors: requests, answers, standard error of the
+                                                    ///< process
+  std::string unsaid_;                              ///< incomplete last line of its standard error
   bool ended_ = false;
 };
 
@@ -41,7 +42,7 @@ class DaskProcess {
 /// end of the Python process, fails the queue.
 class DaskClient {
  public:
-  /// `scenario`: the path of the scenario file, which has been read with all its files. Throws like DaskProcess.
+  /// `scenario`: path of the scenario file. The caller must have read it and all its files. Throws like DaskProcess.
   DaskClient(const std::string& scheduler, const std::string& scenario, study::TaskQueue& queue);
   ~DaskClient();
   DaskClient(const DaskClient&) = delete;
@@ -56,14 +57,14 @@ class DaskClient {
   std::thread thread_;
 };
 
-/// The task queue of a command with `--on`, and the client that distributes its tasks after start(). Empty without
-/// `--on`.
+/// Task queue of a command with `--on`, and the client that distributes its tasks after start(). Without `--on`, does
+/// nothing.
 class TasksElsewhere {
  public:
   TasksElsewhere(std::string scheduler, std::string scenario)
       : scheduler_(std::move(scheduler)), scenario_(std::move(scenario)) {}
 
-  /// Starts the client; the scenario must have been read. Throws like DaskClient.
+  /// Starts the client. The caller must have read the scenario. Throws like DaskClient.
   void start() {
     if (!scheduler_.empty()) client_.emplace(scheduler_, scenario_, queue_);
   }
@@ -72,7 +73,7 @@ class TasksElsewhere {
  private:
   std::string scheduler_, scenario_;
   study::TaskQueue queue_;
-  std::optional<DaskClient> client_;  ///< destroyed before the queue
+  std::optional<DaskClient> client_;  ///< declared last, because it must be destroyed before the queue
 };
 
 }  // namespace dadsim::cli

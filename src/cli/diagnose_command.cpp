@@ -30,7 +30,7 @@ constexpr std::array kMeasures{
 
 constexpr std::int64_t kMostMeasured = 16'777'216;
 
-/// A value for the first devices, as in "16:480ms"; without a number for all devices.
+/// A value for the first devices, as in "16:480ms"; without a number, for all devices.
 struct OfDevices {
   std::int64_t devices = 0;
   std::string text;
@@ -85,7 +85,7 @@ study::Measurement measurement_of(const po::variables_map& values) {
   study::Measurement measured;
   if (said.front() == "log") measured = measurement_of_log(text_of(values, "log"));
   if (measured.source.empty()) measured.source = "--" + said.front();
-  if (values.contains("step")) measured.steps.clear();  // --step replaces the same measurement of a profile
+  if (values.contains("step")) measured.steps.clear();  // --step overrides the measurement in the profile
   const auto add = [&](const char* option, std::optional<double> study::MeasuredStep::*figure, const auto& parse) {
     for (const OfDevices& one : given(values, option)) {
       study::MeasuredStep& step = measured.steps.emplace_back();

@@ -43,7 +43,7 @@ std::size_t run_named(const scenario::Scenario& scenario, const std::string& lab
   return static_cast<std::size_t>(found - labels.begin());
 }
 
-/// Returns the path of the file of groups.
+/// Returns the path of the file with groups.
 std::string groups_of(const std::string& chakra) { return chakra + ".groups.json"; }
 /// Returns the path of a node's file.
 std::string trace_of(const std::string& chakra, std::size_t node) { return fmt::format("{}.{}.et", chakra, node); }

@@ -20,19 +20,19 @@
 namespace dadsim::cli {
 namespace {
 
-constexpr int kNotStarted = 127;       // exit code of a shell if the program was not started
+constexpr int kNotStarted = 127;       // exit code of a shell for a program that could not be started
 constexpr unsigned kLookAgain = 5000;  // microseconds between checks of the program
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// Unnamed file: unlike a pipe, it cannot block on the other end.
+/// Uses an unnamed file, because writing to a pipe could block.
 File temporary_file() {
   File file(std::tmpfile(), &std::fclose);
   if (!file) throw OutputError(fmt::format("cannot make a temporary file for the picture: {}", std::strerror(errno)));
   return file;
 }
 
-/// Starts the program with these descriptors as standard streams. It ends with this process.
+/// Starts the program with these file descriptors as standard streams. The program ends with this process.
 pid_t start(const std::string& program, const std::array<int, 3>& streams) {
   std::string name = "dot";
   std::string format = "-Tsvg";
@@ -41,7 +41,7 @@ pid_t start(const std::string& program, const std::array<int, 3>& streams) {
   const pid_t child = ::fork();
   if (child < 0) throw OutputError(fmt::format("{} could not be started: {}", program, std::strerror(errno)));
   if (child > 0) return child;
-  // Other threads may hold locks, so only system calls are allowed from here on.
+  // From here on only async-signal-safe calls are allowed, because other threads may have held locks at the fork.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kNotStarted);
   ::signal(SIGPIPE, SIG_DFL);

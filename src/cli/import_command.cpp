@@ -32,7 +32,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// Throws UsageError if a given option is not in `allowed`: other options have no effect on `what`.
+/// Throws UsageError for a given option that is not in `allowed`, because it has no effect on `what`.
 void refuse_other_options(const po::variables_map& values, const std::vector<std::string>& allowed, const char* what) {
   const std::vector<std::string> always{"positional", "out", "quiet", "help", "color"};
   for (const auto& [name, value] : values) {
@@ -41,8 +41,9 @@ void refuse_other_options(const po::variables_map& values, const std::vector<std
   }
 }
 
-/// Returns the file of `option` as a path relative to the document of --out. Throws UsageError if the option is
-/// missing, is standard output, or has a name that XML does not allow.
+/// Returns the file of `option` as a path relative to the document of --out; unchanged if the path is absolute, or the
+/// document goes to standard output. Throws UsageError if the option is missing, is "-" (standard output), or has a
+/// name that XML does not allow.
 std::string name_in_document(const po::variables_map& values, const std::string& option) {
   const std::string file = text_of(values, option.c_str());
   if (file.empty() || file == "-")
@@ -56,8 +57,8 @@ std::string name_in_document(const po::variables_map& values, const std::string&
   return fs::absolute(file).lexically_normal().lexically_relative(fs::absolute(out).lexically_normal().parent_path());
 }
 
-/// Writes `text` to --out, or to standard output. Unless --quiet, prints `words`: to standard output after a file,
-/// otherwise to standard error.
+/// Writes `text` to --out, or to standard output. Unless --quiet, prints `words`: to standard output if `text` went to
+/// a file, otherwise to standard error.
 void write_import(const po::variables_map& values, const std::string& text, const std::string& words) {
   const std::string out = text_of(values, "out");
   const bool to_file = !out.empty() && out != "-";
@@ -111,7 +112,7 @@ std::map<std::string, std::vector<std::int64_t>> groups_in(const std::string& pa
   }
 }
 
-/// Imports a Chakra trace, given the file of one of its ranks.
+/// Returns whether a path is that of a Chakra trace (its name ends in .et).
 bool is_chakra_trace(const std::string& path) { return path.ends_with(".et"); }
 
 void import_chakra_trace(const po::variables_map& values, const std::string& file) {
@@ -260,7 +261,7 @@ constexpr const char* kFiles =
     "launch "
     "arguments";
 
-/// Returns true if the content begins like JSON.
+/// Returns true if the content begins like a JSON object, or is blank.
 bool is_config(const std::string& content) {
   const std::size_t first = content.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   return first == std::string::npos || content[first] == '{';
@@ -320,7 +321,7 @@ struct ReadFile {
   std::string path, content;
 };
 
-/// A config is smaller than a log.
+/// Reads a file. A config may have at most 16 MiB; a log may be larger.
 ReadFile read_file(const std::string& path) {
   constexpr std::size_t kMostOfConfig = std::size_t{16} << 20U;
   ReadFile file{path, read_input(path, kFiles, kMostOfLog)};
@@ -329,7 +330,7 @@ ReadFile read_file(const std::string& path) {
   return file;
 }
 
-/// `base`: the config.json for an adapter_config.json; empty: there is only one file.
+/// `base`: the config.json that belongs to an adapter_config.json; empty: there is only one file.
 void import_config(const po::variables_map& values, const ReadFile& file, const std::optional<ReadFile>& base) {
   refuse_other_options(values, {"sequence", "batch", "precision", "scenario", "layers"}, "a config.json");
   const std::string layers = text_of(values, "layers");

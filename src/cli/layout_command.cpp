@@ -56,8 +56,8 @@ study::LayoutOptions search_options(const po::variables_map& values) {
   return options;
 }
 
-/// Writes launch arguments of the fastest layout to `out`, and prints the settings without an argument in the
-/// framework.
+/// Writes launch arguments for the fastest layout to `out`, and prints settings for which the framework has no
+/// argument.
 void write_launch_of(const report::LayoutReport& report, const StudyOptions& options, const std::string& framework,
                      const std::string& out, const scenario::ScenarioSource& source) {
   if (report.trials.empty())

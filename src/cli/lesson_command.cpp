@@ -37,7 +37,7 @@ const LessonFile& find_lesson(const std::string& number) {
   throw UsageError(fmt::format("there is no lesson '{}'; use a number from 1 to {}", number, lessons().size()));
 }
 
-/// Returns the options of a block that runs a scenario unchanged; other commands have no page.
+/// Returns the options of a command that runs a scenario; none for other commands, whose results are not shown.
 std::optional<Options> run_of(const report::LessonBlock& block) {
   std::vector<std::string> arguments = arguments_of(block.command);
   if (arguments.empty() || !(arguments.front().ends_with(".xml") || arguments.front().starts_with("--")))
@@ -57,7 +57,7 @@ std::vector<LessonFile> scenarios_of(const LessonFile& lesson) {
   return files;
 }
 
-/// Writes missing scenarios; existing files, which a reader may have changed, are kept.
+/// Writes scenarios that are missing. Existing files are kept, because the reader may have changed them.
 void write_scenarios(const LessonFile& lesson, const std::filesystem::path& folder, bool quiet) {
   for (const LessonFile& scenario : scenarios_of(lesson)) {
     const std::string path = (folder / scenario.name).string();

@@ -93,7 +93,7 @@ std::string list_compressors() {
   return text;
 }
 
-/// "fp32 15.7, fp16 125 Tflop/s".
+/// Returns for example "fp32 15.7, fp16 125 Tflop/s".
 std::string peaks_of(const spec::DeviceSpec& device) {
   std::string text;
   for (const spec::Precision precision : spec::kPrecisions) {
@@ -196,7 +196,7 @@ std::string list_links() {
   return text;
 }
 
-/// "packs 80 MB/s", "packs in no time".
+/// Returns for example "packs 80 MB/s", or "packs in no time".
 std::string megabytes_a_second(const char* what, double rate) {
   return rate > 0 ? fmt::format("{} {:.4g} MB/s", what, rate / 1e6) : fmt::format("{} in no time", what);
 }
@@ -279,7 +279,7 @@ std::string list_collectives() {
 }
 
 std::string list_prices() {
-  constexpr std::size_t kSource = 25;  // column
+  constexpr std::size_t kSource = 25;  // indent of continued lines, columns
   std::string text = paragraph(
       "Dated example prices, not today's: <costs> uses the latest on-demand prices of devices, unless a scenario has "
       "its own prices or sets provider, term or price-date.",

@@ -20,20 +20,20 @@ std::string range_of(const spec::ParameterSpec& parameter);
 
 const std::vector<Listing>& listings();
 
-/// Returns the first paragraph of a listing, and its entries (between empty lines) that contain all words, ignoring
-/// case. Without words, returns the whole listing.
+/// Returns the first paragraph of a listing, and those of its entries (separated by empty lines) that contain all
+/// words, in upper or lower case; a message if no entry does. Without words, returns the whole listing.
 std::string entries_with(const std::string& listing, const std::vector<std::string>& words);
 
-/// Returns the listing of this name, or nullptr.
+/// Returns the listing with this name; nullptr if there is none.
 const Listing* find_listing(const std::string& name);
 
 /// Returns the names of a catalogue in its order. `kind` is the name in scenario.xsd and in listings: algorithms,
-/// all-gathers, all-reduces, collectives, compressors, devices, links, models, prices, regions, workloads. Empty for an
-/// unknown kind.
+/// all-gathers, all-reduces, collectives, compressors, devices, frameworks, links, models, reduce-scatters, regions,
+/// workloads. Returns none for an unknown kind.
 std::vector<std::string> names_of(std::string_view kind);
 
-/// Returns scenario.xsd with the names of the catalogues, which editors then propose. Own names and quantities of a
-/// scenario remain valid.
+/// Returns scenario.xsd with the names of the catalogues, so that editors propose them. Names that a scenario defines,
+/// and quantities, remain valid.
 std::string schema_with_names();
 
 }  // namespace dadsim::cli

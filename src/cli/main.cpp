@@ -18,7 +18,7 @@ namespace {
   ::_exit(code);
 }
 
-/// Handles exceptions from functions that must not throw. oneTBB throws there if the system denies a thread, and
+/// Handles exceptions thrown from functions that must not throw. oneTBB throws there if the system denies a thread, and
 /// libraries do if an allocation fails during destruction (a JSON document allocates a list of values to free).
 [[noreturn]] void say_what_was_denied() {
   if (const std::exception_ptr thrown = std::current_exception()) {
@@ -42,8 +42,8 @@ namespace {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 // Installs signal handlers before libraries are initialised (System V ABI, "Initialization and Termination Functions").
-// The initialisation is slow, and a signal during it would end the process without the documented exit code. Sanitizers
-// are not ready at this point.
+// This initialisation is slow, and a signal during it would end the process with an undocumented exit code. Sanitizers
+// are not initialised yet.
 namespace {
 void before_libraries() { dadsim::catch_interrupts(); }
 [[gnu::used, gnu::section(".preinit_array")]] void (*const kBeforeLibraries)() = &before_libraries;

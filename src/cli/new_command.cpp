@@ -17,19 +17,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Characters that a path may contain without escapes (RFC 3986).
+/// Returns whether a character needs no escape in the path of a URI (RFC 3986).
 bool is_unreserved(unsigned char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
          c == '_' || c == '~' || c == '/';
 }
 
-/// Returns the URI of the scenario.xsd that is installed with this program or in its build folder; without one,
+/// Returns the URI of the scenario.xsd installed with this program, or in its build folder. If there is none, returns
 /// "scenario.xsd", a file next to the scenario.
 std::string schema_uri() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (error) return "scenario.xsd";
-  // PREFIX/bin/dadsim; a build folder has the same layout, with src/ for bin/.
+  // Layout: PREFIX/bin/dadsim; a build folder has src/ in place of bin/.
   const fs::path schema = program.parent_path().parent_path() / "share" / "dadsim" / "scenario.xsd";
   if (!fs::is_regular_file(schema, error)) return "scenario.xsd";
   std::string uri = "file://";
@@ -45,7 +45,7 @@ std::string schema_uri() {
 }
 
 namespace fs = std::filesystem;
-/// Returns the next command to type, under the question that the template asks.
+/// Returns the template's question, and the next command to type.
 std::string next_steps(const Template& one, const std::string& path) {
   return fmt::format("{}\n  {}{}\n", one.question, one.command, path);
 }

@@ -19,8 +19,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// Reads a list of steps like "1,10-12". The number of steps is limited, because a trace of many steps has too many
-/// spans.
+/// Reads a list of steps like "1,10-12". The number of steps is limited, because every step adds many spans to a trace.
 std::vector<std::int64_t> parse_steps(const std::string& text) {
   constexpr std::size_t kMost = 100;
   constexpr std::int64_t kMostNumber = 1'000'000'000'000;
@@ -50,7 +49,7 @@ bool is_there(const std::string& file) {
   return std::filesystem::exists(file, error);
 }
 
-/// Refuses a first word that is neither a command nor a file, if it resembles a command or a file follows it.
+/// Refuses a first word that is neither a command nor a file, if it resembles a command, or if a file follows.
 void check_misspelt_command(const std::string& word, const std::string& next) {
   if (word.starts_with('-') || word.find_first_of("./") != std::string::npos || is_there(word)) return;
   std::vector<std::string> known;
@@ -66,7 +65,7 @@ void check_misspelt_command(const std::string& word, const std::string& next) {
   }
 }
 
-/// Message for no arguments: the shortest questions.
+/// Message for a command line without arguments: the most frequent commands.
 constexpr const char* kBeginnings =
     "no scenario is named; dadsim scenario.xml, or one of these to begin with (dadsim --help has all):\n"
     "  dadsim train llama-3.1-8b --gpus 64 --device h100   how long does a model train on a cluster?\n"
@@ -79,7 +78,7 @@ constexpr const char* kBeginnings =
 Options parse_options(int argc, const char* const* argv) {
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   Options options;
-  // People often try "help COMMAND" and "run scenario.xml" first.
+  // Handles "help COMMAND" and "run scenario.xml", which people often try first.
   if (!arguments.empty() && arguments[0] == "help") arguments[0] = "--help";
   if (arguments.size() > 1 && arguments[0] == "--help") {
     if (find_command(arguments[1]) != nullptr)

@@ -23,7 +23,8 @@
 namespace dadsim::cli {
 namespace {
 
-/// Breaks lines that are wider than the terminal; files and pipes get unbroken lines.
+/// Returns the text as it is printed: escaped for a terminal, with lines broken that are wider than it. Lines for files
+/// and pipes are not broken.
 std::string fitted(std::string_view text) {
   std::string shown = for_terminal(text);
   if (!columns_of_terminal(STDOUT_FILENO)) return shown;
@@ -40,7 +41,7 @@ std::string fitted(std::string_view text) {
   return result;
 }
 
-/// Identity of a file for a set, because a step of many nodes has many files.
+/// Identity of a file as the key of a map; a step of many nodes has too many files to compare all pairs.
 using Identity = std::tuple<dev_t, ino_t, std::string>;
 Identity identity(const FileIdentity& file) { return {file.device, file.inode, file.name}; }
 
@@ -101,7 +102,7 @@ void OutputFiles::check_against_inputs() const {
   for (const Named& input : inputs) read.try_emplace(identity(identity_of(input.path)), &input);
   for (const Named& output : outputs_) {
     const FileIdentity own = identity_of(output.path);
-    if (!own.regular) continue;  // a pipe or a device, which is not overwritten
+    if (!own.regular) continue;  // writing to a pipe or a device overwrites nothing
     const auto found = read.find(identity(own));
     if (found == read.end()) continue;
     const Named& input = *found->second;

@@ -17,10 +17,10 @@
 namespace dadsim::cli {
 namespace {
 
-constexpr std::size_t kBeginning = std::size_t{1} << 16U;  // bytes that contain the root element
+constexpr std::size_t kBeginning = std::size_t{1} << 16U;  // number of leading bytes that must contain the root element
 
-/// Returns true if the root element is <scenario>; false if the file cannot be read: the reader of platforms reports
-/// why.
+/// Returns true if the root element is <scenario>. Returns false if the file cannot be read; the reader of platforms
+/// then reports the reason.
 bool is_scenario(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return false;

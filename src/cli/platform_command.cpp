@@ -29,7 +29,7 @@ namespace {
 using report::DocumentTable;
 using report::Unit;
 
-constexpr std::size_t kPlatformWidth = 110;  // columns of the text
+constexpr std::size_t kPlatformWidth = 110;  // width of the text, columns
 
 std::string hanging_paragraph(std::string_view text, std::size_t indent = 0) {
   return std::string(indent, ' ') + wrapped(text, kPlatformWidth, indent + 2);
@@ -72,7 +72,7 @@ std::string routes_in_words(const sim::PlatformReport& report) {
   return text;
 }
 
-/// Returns the transports in use; their effects on nominal numbers are printed.
+/// Returns the transports in use, whose effects on nominal numbers are then printed.
 std::vector<spec::Transport> transports_of(const sim::PlatformReport& report) {
   std::vector<spec::Transport> used;
   for (const spec::Transport transport :
@@ -111,8 +111,8 @@ DocumentTable object_of(const std::optional<sim::PlatformReport::Route>& route) 
   return table;
 }
 
-/// Every member is documented in docs/output-platform.md. The text is at most 110 columns wide, except for rows of the
-/// table of links.
+/// Returns the description of a platform. docs/output-platform.md documents every member. The text is at most 110
+/// columns wide, except for rows of the table of links.
 report::Document document_of(const std::string& file, const spec::PlatformSpec& platform,
                              const sim::PlatformReport& report) {
   report::Document document{report::ReportHead{.version = kVersion, .simgrid = sim::simgrid_version()}, {}};
@@ -157,7 +157,7 @@ report::Document document_of(const std::string& file, const spec::PlatformSpec& 
   return document;
 }
 
-constexpr std::size_t kMostHosts = 256;  // hosts up to which all routes are checked one by one
+constexpr std::size_t kMostHosts = 256;  // largest number of hosts for which all routes are checked one by one
 
 std::vector<std::string> names_of_hosts(const spec::PlatformSpec& platform) {
   std::vector<std::string> hosts;
@@ -165,7 +165,8 @@ std::vector<std::string> names_of_hosts(const spec::PlatformSpec& platform) {
   return hosts;
 }
 
-/// Throws InputError if two hosts have no route. Checks each host with the first, and all pairs of the first 256.
+/// Throws InputError if two hosts have no route. Checks each host against the first one, and all pairs of the first
+/// 256.
 void check_routes_of_hosts(const spec::PlatformSpec& platform) {
   const std::vector<std::string> hosts = names_of_hosts(platform);
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -175,7 +176,7 @@ void check_routes_of_hosts(const spec::PlatformSpec& platform) {
   check_routes_of_file(platform, hosts, pairs);
 }
 
-/// Calls inspect_platform; an interrupt that ended its child process is reported as one, not as a fault of the
+/// Calls inspect_platform(). If an interrupt ended its child process, reports an interrupt, and not a fault of the
 /// platform.
 sim::PlatformReport inspect(const spec::PlatformSpec& platform) {
   try {
@@ -187,7 +188,7 @@ sim::PlatformReport inspect(const spec::PlatformSpec& platform) {
   } catch (const EnvironmentError&) {
     throw;
   } catch (const std::runtime_error& error) {
-    check_routes_of_hosts(platform);  // SimGrid may crash if a zone has no route between two hosts
+    check_routes_of_hosts(platform);  // SimGrid may crash if two hosts of a zone have no route
     throw sim::SimulationError(error.what());
   }
 }
@@ -231,7 +232,7 @@ void run_platform(const po::variables_map& values) {
   }
   const std::string picture = svg.empty() ? std::string() : draw_svg(program, to_dot(report));
   const std::string routes_text = routes.empty() ? std::string() : routes_as_csv(platform);
-  // All outputs are computed before the first is written.
+  // Computes all outputs before it writes the first.
   if (!dot.empty()) write_file_atomically(dot, to_dot(report));
   if (!svg.empty()) write_file_atomically(svg, picture);
   if (!routes.empty()) write_file_atomically(routes, routes_text);

@@ -16,7 +16,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// Returns the command with the options that its answer depends on.
+/// Returns the command line, restricted to options that the answer depends on.
 std::string command_typed(const std::string& command, const po::variables_map& values) {
   constexpr std::array<std::string_view, 6> kElse{"write", "json", "report", "plots", "threads", "color"};
   std::string line = "dadsim " + command;

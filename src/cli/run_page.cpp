@@ -16,7 +16,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// Busy share of each link, by name, in the run in which it is busiest.
+/// Returns the busy share of each link, by name: the largest over all runs.
 std::map<std::string, double> busy_shares(const report::Result& result) {
   std::map<std::string, double> shares;
   for (const report::RunResult& run : result.runs) {
@@ -28,8 +28,8 @@ std::map<std::string, double> busy_shares(const report::Result& result) {
   return shares;
 }
 
-/// Draws the platform with the busy shares of its links, for a page; returns an empty text if that fails, since the
-/// page works without it.
+/// Returns a picture of the platform as SVG, with the busy shares of its links; empty if drawing fails, and then the
+/// page has no picture.
 std::string picture_of(const scenario::Scenario& scenario, const report::Result& result, bool quiet) {
   try {
     return draw_svg(find_dot(), sim::to_dot(sim::inspect_platform(scenario.platform), busy_shares(result)));

@@ -84,7 +84,7 @@ void run_learning_study(const po::variables_map& values, const std::string& comm
     tasks.start();
   };
   const report::Document found = study(source, options, on_read, tasks.queue());
-  files.check_against_inputs();  // includes files named by changes of the study
+  files.check_against_inputs();  // also files that changes of the study name
   files.write(found, report::About{.scenario = source.text(), .set = options.overrides});
 }
 

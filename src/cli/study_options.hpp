@@ -13,7 +13,7 @@
 
 namespace dadsim::cli {
 
-/// Options of every command that studies a scenario.
+/// Options of all commands that study a scenario.
 struct StudyOptions {
   std::string scenario;
   std::vector<std::string> overrides;  ///< "path=value"; --seed N is "seed=N"
@@ -24,22 +24,22 @@ struct StudyOptions {
 /// Returns the changes of --set and --seed, as "path=value". Throws UsageError.
 std::vector<std::string> overrides_of(const boost::program_options::variables_map& values);
 
-/// Reads the options. Messages name `command`; the scenario is the first of the operands, at most the given number.
-/// Throws UsageError.
+/// Reads the options. `command`: name in messages. The scenario is the first operand; there may be at most
+/// `most_operands`. Throws UsageError.
 StudyOptions study_options_of(const boost::program_options::variables_map& values, const std::string& command,
                               std::size_t most_operands = 1);
 
 /// Returns the value of --threads, from 1 to 1024; 0 if it is not given. Throws UsageError.
 std::size_t threads_of(const boost::program_options::variables_map& values);
-/// Returns `asked`, or the number of processors if `asked` is 0.
+/// Returns `asked`; if it is 0, the number of processors.
 std::size_t threads_to_use(std::size_t asked);
 
-/// Outputs of a document, by those of the options --json, --csv, --report, --plots, --verbose and --quiet that a
-/// command has, and text on standard output.
+/// Outputs of a document: text on standard output, and files. Reads --json, --csv, --report, --plots, --verbose and
+/// --quiet, as far as the command has these options.
 class StudyFiles {
  public:
-  /// Throws UsageError if two files are one, OutputError if one cannot be written. `read`: files that are read;
-  /// `written`: more files that the command writes.
+  /// Throws UsageError if two files are the same, OutputError if one cannot be written. `read`: files that the command
+  /// reads; `written`: further files that it writes.
   StudyFiles(const boost::program_options::variables_map& values, std::vector<OutputFiles::Named> read,
              const std::vector<OutputFiles::Named>& written = {});
 
@@ -54,7 +54,7 @@ class StudyFiles {
   OutputFiles outputs_;
 };
 
-/// A study. It calls `on_read` once all files are read, and lets `queue` (may be null) carry out its learning.
+/// A study. It must call `on_read` once all files are read. `queue`: runs its learning elsewhere; may be null.
 using LearningStudy =
     std::function<report::Document(const scenario::ScenarioSource& source, const StudyOptions& options,
                                    const std::function<void()>& on_read, study::TaskQueue* queue)>;

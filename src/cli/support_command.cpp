@@ -14,7 +14,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// A file for shells, editors or man. `dadsim support NAME` prints it, and it is installed in its usual place.
+/// A file for shells, editors or man. `dadsim support NAME` prints it; installation puts it in its usual place.
 struct SupportFile {
   std::string name;  ///< name, e.g. "bash"
   std::string what;  ///< description in the usage text

@@ -32,16 +32,16 @@
 namespace dadsim::cli {
 namespace {
 
-/// A sweep that other processes carry out.
+/// A sweep for other processes to run.
 struct SweepElsewhere {
   std::string scenario, out;
-  std::string learned;  ///< file of learned runs that the processes use; may be empty
+  std::string learned;  ///< file of learned runs that these processes share; may be empty
   std::vector<std::string> overrides;
 };
 
 namespace fs = std::filesystem;
 
-/// Quotes a word for a shell. Line feeds are refused, since programs read one command per line.
+/// Quotes a word for a shell. Refuses line feeds, because programs read one command per line.
 std::string word_of_line(const std::string& text) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; };
   if (std::ranges::any_of(text, is_control))
@@ -51,8 +51,9 @@ std::string word_of_line(const std::string& text) {
   return shell_word(text);
 }
 
-/// Returns a command for each of `count` shards of the sweep, and after "# then:" the command that merges their files;
-/// quoted for a shell, for GNU parallel, HyperQueue or HTCondor. Throws UsageError for names with control characters.
+/// Returns a command for each of `count` shards of the sweep, and after "# then:" the command that merges their files.
+/// Commands are quoted for a shell, GNU parallel, HyperQueue or HTCondor. Throws UsageError for names with control
+/// characters.
 std::string commands_of_shards(const SweepElsewhere& sweep, std::int64_t count) {
   const fs::path out = sweep.out;
   const std::string stem = (out.parent_path() / out.stem()).string();
@@ -90,7 +91,7 @@ std::string points_in_words(std::int64_t count) {
   return fmt::format("{} point{}", human_count(count), count == 1 ? "" : "s");
 }
 
-/// Returns a number of trials in words; with one seed, trials are called points.
+/// Returns a number of trials in words; with a single seed, the word is "points".
 std::string trials_in_words(std::int64_t count, const study::SweepPoints& sweep) {
   if (sweep.seeds() == 1) return points_in_words(count);
   return fmt::format("{} pairs of a point and a seed", human_count(count));
@@ -106,7 +107,7 @@ struct SweepArguments {
   bool check = false, quiet = false;
 };
 
-/// Refuses SQLite's name for a database in memory, which would lose all results.
+/// Refuses SQLite's name for an in-memory database, in which all results would be lost.
 void refuse_memory(const std::string& role, const std::string& path) {
   if (path == ":memory:")
     throw UsageError(fmt::format("{} ':memory:' is no file; use './:memory:' for a file of that name", role));
@@ -161,7 +162,8 @@ SweepElsewhere elsewhere(const SweepArguments& asked) {
   return {.scenario = asked.scenario, .out = asked.out, .learned = asked.options.learned, .overrides = asked.overrides};
 }
 
-/// Writes the requested CSV, page and plots (with `plot`), and prints the text followed by `below`.
+/// Writes the requested CSV and page, calls `plot` if there is one, and prints the text with `below` at its end; prints
+/// nothing without `below`.
 void write_results(study::Database& database, const std::string& csv, const std::string& page,
                    const std::function<void(const report::Document&)>& plot, const std::optional<std::string>& below) {
   if (!csv.empty()) write_file_atomically(csv, [&](const PutContent& put) { write_sweep_csv(database, put); });
@@ -178,7 +180,7 @@ void report(const SweepArguments& arguments, study::Database& database, const st
             const study::SweepProgressNumbers& numbers) {
   std::string text = fmt::format("{}: {} new, {} there before", arguments.out, trials_in_words(numbers.finished, sweep),
                                  human_count(numbers.before));
-  // Runs learned by workers of Dask are not counted, since several workers may learn the same run.
+  // Does not count runs learned by workers of Dask, because several workers may learn the same run.
   text += !arguments.scheduler.empty() ? ".\n"
           : numbers.learned == 1       ? "; 1 run learned.\n"
                                        : fmt::format("; {} runs learned.\n", human_count(numbers.learned));

@@ -22,7 +22,7 @@ void replace_all(std::string& text, const std::string& old, const std::string& b
     text.replace(at, old.size(), by);
 }
 
-/// Names need no escapes in comments and attributes.
+/// Returns whether a name needs no escapes in comments and attributes.
 bool is_plain(const std::string& name) {
   const bool known = std::ranges::all_of(name, [](unsigned char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' ||
@@ -76,7 +76,8 @@ std::string scenario_of(const Template& one, const std::string& file, const std:
                         const std::string& schema) {
   std::string text(one.scenario);
   if (!one.table.empty()) replace_all(text, "file=\"" + one.name + ".csv\"", "file=\"" + escaped(table) + "\"");
-  if (is_plain(file)) replace_all(text, one.name + ".xml", file);  // in the comment that shows the command
+  // Replaces the name in the comment that shows the command.
+  if (is_plain(file)) replace_all(text, one.name + ".xml", file);
   replace_all(text, std::string(kSchemaOfTemplates), escaped(schema));
   return text;
 }

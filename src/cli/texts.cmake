@@ -1,4 +1,4 @@
-# Builds into dadsim_cli the scenarios of `dadsim new`, each as the file that is kept and tested.
+# Embeds the scenarios of `dadsim new` in dadsim_cli, unchanged from the tested files.
 file(GLOB templates CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/templates/*.xml)
 set(DADSIM_TEMPLATES "")
 foreach(file ${templates})

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMostTrainDevices = 100'000;
 
-/// Refuses "8k" as a whole number: for some it is 8192, for others 8000.
+/// Refuses "8k" for a whole number, because it may mean 8192 or 8000.
 void check_no_thousands(const char* option, std::string_view text, std::int64_t most) {
   constexpr std::int64_t kBinary = 1024;
   if (!text.ends_with('k') && !text.ends_with('K')) return;

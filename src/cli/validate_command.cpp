@@ -56,8 +56,8 @@ std::string list_of_tables() {
   return text;
 }
 
-/// Reads the named published tables and files; without names, all published tables. Counts the rows that are left out
-/// by size, for each table.
+/// Reads the named published tables and files; without names, all published tables. Leaves out rows of published tables
+/// with more than `most` devices, and counts them for each table.
 std::vector<study::MeasuredJob> jobs_asked_for(const std::vector<std::string>& operands, std::int64_t most,
                                                std::map<std::string, std::size_t>& left_out) {
   std::vector<study::MeasuredJob> jobs;

@@ -20,7 +20,7 @@ const Spread& spread_in(std::span<const ErrorCategory> categories, const std::st
   return found->spread;
 }
 
-/// Returns the widest spread of a part's categories.
+/// Returns the widest spread among a part's categories.
 const Spread& spread_of(std::span<const ErrorCategory> categories, const TimePart& part) {
   const Spread* widest = &spread_in(categories, part.category);
   for (const std::string& name : part.unseen) {
@@ -30,7 +30,7 @@ const Spread& spread_of(std::span<const ErrorCategory> categories, const TimePar
   return *widest;
 }
 
-/// Logarithms of a band's ends.
+/// Logarithms of both ends of a band.
 struct LogEnds {
   double low, high;
 };
@@ -86,7 +86,7 @@ Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b, std::s
   const double sum_a = sum_of(a);
   const double sum_b = sum_of(b);
   if (!(sum_a > 0) || !(sum_b > 0)) return {};
-  // (cause, category) → share in a less share in b, and the widest spread of both
+  // share in a − share in b, and the wider spread of both, by cause and category
   std::map<std::pair<std::string, std::string>, std::pair<double, const Spread*>> shares;
   const auto key = [](const TimePart& part, const char* whose) {
     return std::pair(part.cause.empty() ? std::string("only ") + whose : part.cause, part.category);
@@ -99,7 +99,7 @@ Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b, std::s
   };
   double below = 0;
   double above = 0;
-  // Returns the seconds of a part without the work that the other time lacks, whose error is added.
+  // Returns the seconds of a part, without the added work that the other time lacks, whose error is added.
   const auto shared = [&](const TimePart& part, std::span<const TimePart> other, double sum, bool first) {
     double others = 0;
     for (const TimePart& one : other) others += key(one, "") == key(part, "") ? one.work : 0;
@@ -117,7 +117,7 @@ Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b, std::s
   for (const auto& [of, both] : shares) {
     const auto& [share, spread] = both;
     const LogEnds ends = log_ends(*spread);
-    // A part that is larger in b makes the ratio smaller when it takes longer.
+    // If a part's share is larger in b, an error upwards makes the ratio smaller.
     below += std::pow(share * (share > 0 ? ends.low : ends.high), 2);
     above += std::pow(share * (share > 0 ? ends.high : ends.low), 2);
   }

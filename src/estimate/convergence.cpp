@@ -11,7 +11,7 @@
 namespace dadsim::estimate {
 namespace {
 
-/// One batch of a workload, over all rounds; in samples.
+/// Results of all rounds for one batch of a workload, in samples.
 struct ConvergencePoint {
   double batch = 0;
   double samples = 0, fewest = 0, most = 0;
@@ -107,7 +107,7 @@ KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t ba
   const ConvergencePoint& left = exact ? right : *(above - 1);
   const double share = exact ? 0 : std::log(wanted / left.batch) / std::log(right.batch / left.batch);
   const auto steps = [&](double ConvergencePoint::*samples) {
-    // A whole number that rounding has raised slightly must not count as another step.
+    // Allows for rounding, so that a whole number slightly too large does not add a step.
     return std::ceil(between(left.*samples, right.*samples, share) / wanted * (1 - 1e-12));
   };
 

@@ -12,30 +12,30 @@
 
 namespace dadsim::estimate {
 
-/// Published result: samples or epochs that plain gradient sharing needed to reach a target at one global batch.
+/// Published result: samples or epochs that plain gradient sharing needed to reach a target with one global batch.
 struct ConvergenceResult {
   enum class WorkUnit : std::uint8_t { epochs, samples };
-  std::string workload;       ///< workload, by its name in the registry
-  bool adapters = false;      ///< tokens of a sample; 0: the workload's own number
-  std::int64_t sequence = 0;  ///< tokens of a sample; 0: as the workload has them
+  std::string workload;       ///< name of the workload in the registry
+  bool adapters = false;      ///< true: only adapters were trained
+  std::int64_t sequence = 0;  ///< true: only adapters were trained
   std::string target;
   std::int64_t batch;  ///< samples of all workers per step
   WorkUnit unit;
-  double minimum, maximum;     ///< over the results
+  double minimum, maximum;     ///< samples or epochs, over all results
   std::optional<double> mean;  ///< mean of the results; none: not published
   int results;
   std::string source;
 };
 
-/// Returns all published results (convergence.csv), by workload, then by batch.
+/// Returns all published results (convergence.csv), sorted by workload, then by batch.
 std::span<const ConvergenceResult> convergence_table();
 
-/// Steps that a workload is known to need with gradient sharing.
+/// Steps that a workload needs with gradient sharing, from published or given results.
 struct KnownSteps {
   double steps = 0;
-  double fewest = 0, most = 0;  ///< range of the published results
+  double fewest = 0, most = 0;  ///< range of the steps over the published results
   std::int64_t batch = 0;       ///< samples of all workers per step
-  std::string target;           ///< target reached after the steps; may be empty for a user's own number
+  std::string target;           ///< target that these steps reach; may be empty for a user's own number
   Statement source;             ///< "35 epochs … (MLPerf Training v2.1), between batches 3264 and 4096"
 };
 
@@ -45,17 +45,17 @@ struct KnownStepsAnswer {
   std::optional<Statement> why_not;
 };
 
-/// Trained part of a workload, and its sequences.
+/// Trained part of a workload, and the length of its sequences.
 struct TrainedAs {
-  bool adapters = false;      ///< only adapters are trained; the other weights are frozen
+  bool adapters = false;      ///< true: only adapters are trained; other weights are frozen
   std::int64_t sequence = 0;  ///< tokens of a sample; 0: the workload's own
 };
 
-/// From the table: the mean over the rounds at a batch (each its mean, or the middle of its fewest and most, weighted
-/// by its number of results), linear in log(batch) between neighbouring batches. Beyond the ends no round shows the
-/// need, so nothing is extrapolated. Steps = ⌈samples ÷ batch⌉.
+/// Returns the steps from the table: ⌈samples ÷ batch⌉. The samples at a batch are the mean over the rounds (of each,
+/// its mean, or the middle of its minimum and maximum, weighted by its number of results). Between neighbouring batches
+/// they are linear in log(batch). Outside of the table nothing is extrapolated.
 ///
-/// A round whose most is over three times its fewest counts by its fewest alone: the log it comes from counted
+/// A round whose maximum is over three times its minimum contributes its minimum alone, because its log counted
 /// something else.
 KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t batch, const TrainedAs& how = {});
 

@@ -6,7 +6,7 @@
 
 namespace dadsim::estimate {
 
-// Fits the samples E = α + β B with α = E₀ and β = E₀ ÷ B_c. Errors are relative: each equation is divided by its
+// Fits the samples E = α + β B with α = E₀ and β = E₀ ÷ B_c, by relative errors: each equation is divided by its
 // observed value.
 std::optional<BatchLaw> fit_batch_law(const std::vector<StepsAtBatch>& runs) {
   double aa = 0;
@@ -30,11 +30,11 @@ std::optional<BatchLaw> fit_batch_law(const std::vector<StepsAtBatch>& runs) {
   const double determinant = aa * bb - ab * ab;
   double alpha = (a1 * bb - b1 * ab) / determinant;
   double beta = (b1 * aa - a1 * ab) / determinant;
-  if (beta < 0) {  // larger batches needed fewer samples: no sign of a limit
+  if (beta < 0) {  // larger batches needed fewer samples, so no limit is visible
     alpha = a1 / aa;
     beta = 0;
   }
-  if (!(alpha > 0)) return std::nullopt;  // every batch exceeds the critical one
+  if (!(alpha > 0)) return std::nullopt;  // every batch is above the critical one
   return BatchLaw{alpha, beta > 0 ? alpha / beta : std::numeric_limits<double>::infinity()};
 }
 

@@ -63,13 +63,13 @@ Estimate ratio_of_means(const std::vector<double>& y, const std::vector<double>&
 
   const auto n = static_cast<double>(x.size());
   const double t = student_t(static_cast<std::int64_t>(x.size()) - 1);
-  // Solves a θ² − 2 b θ + c ≤ 0.
+  // Returns the interval of θ for which a θ² − 2 b θ + c ≤ 0.
   const double a = mean_x * mean_x - t * t * covariance(x, x) / n;
   const double b = mean_x * mean_y - t * t * covariance(x, y) / n;
   const double c = mean_y * mean_y - t * t * covariance(y, y) / n;
   if (!(a > 0)) return estimate;  // mean(x) may be 0, so the ratio has no bounds
   const double root = std::sqrt(std::max(0.0, b * b - a * c));
-  // Rounding must not put the estimate outside of its own interval.
+  // Includes the estimate, which rounding could put outside of its own interval.
   estimate.low = std::clamp((b - root) / a, 0.0, estimate.value);
   estimate.high = std::max((b + root) / a, estimate.value);
   return estimate;

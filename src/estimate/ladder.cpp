@@ -19,9 +19,9 @@ double quadratic(const std::vector<double>& matrix, const std::vector<double>& v
   return sum;
 }
 
-/// Returns the inverse of a symmetric positive definite matrix, by Gauss and Jordan. Throws if there is none.
+/// Returns the inverse of a symmetric positive definite matrix, by Gauss–Jordan elimination. Throws if it is singular.
 std::vector<double> inverse_of(std::vector<double> matrix, std::size_t n) {
-  constexpr double kNothingLeft = 1e-9;  // smallest pivot, as a share of the first diagonal value
+  constexpr double kNothingLeft = 1e-9;  // smallest pivot, as a share of its place's value in the given matrix
   std::vector<double> diagonal(n);
   for (std::size_t i = 0; i < n; ++i) diagonal[i] = matrix[i * n + i];
   std::vector<double> inverse(n * n, 0.0);
@@ -126,12 +126,12 @@ double Ladder::spread() const { return std::sqrt(shown_.variance); }
 LadderPrediction Ladder::at(const std::vector<double>& size, double level) const {
   if (size.size() != centre_.size()) throw std::invalid_argument("the size and the rungs have different kinds of size");
   double y = mean_;
-  std::vector<double> along;  // distance from the centre along the kinds of size with a shown slope
+  std::vector<double> along;  // distance from the centre along the sizes with a significant slope
   for (std::size_t i = 0; i < shown_.kinds.size(); ++i) {
     along.push_back(size[shown_.kinds[i]] - centre_[shown_.kinds[i]]);
     y += shown_.slopes[i] * along.back();
   }
-  std::vector<double> left_out(size.size(), 0.0);  // distance from the centre along the other kinds
+  std::vector<double> left_out(size.size(), 0.0);  // distance from the centre along the other sizes
   LadderPrediction prediction;
   for (std::size_t kind = 0; kind < size.size(); ++kind) {
     if (!slopes_[kind].shown) left_out[kind] = size[kind] - centre_[kind];
@@ -142,7 +142,7 @@ LadderPrediction Ladder::at(const std::vector<double>& size, double level) const
   const auto n = static_cast<double>(rungs_.size());
   const double of_line =
       student_t(shown_.freedom, level) * std::sqrt(shown_.variance * (1 + 1 / n + quadratic(shown_.inverse, along)));
-  double leaning = 0;  // change by the slopes not shown
+  double leaning = 0;  // effect of the slopes that are not significant
   for (std::size_t i = 0; i < whole_.kinds.size(); ++i) leaning += whole_.slopes[i] * left_out[whole_.kinds[i]];
   const double open =
       student_t(whole_.freedom, level) * std::sqrt(whole_.variance * quadratic(whole_.inverse, left_out));

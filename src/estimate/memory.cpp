@@ -17,17 +17,17 @@
 namespace dadsim::estimate {
 namespace {
 
-constexpr double kFloat = 4;  // bytes
+constexpr double kFloat = 4;  // bytes of a float
 constexpr double kToken = 8;  // bytes of a table index
 
 std::span<const spec::LayerShape> layers_of(const spec::ModelShape& model, const spec::LayerRange& range) {
   return std::span(model.layers).subspan(range.first, range.end - range.first);
 }
 
-/// Numbers of floats in layers: learned ones, and frozen ones.
+/// Numbers of floats in layers: trained and frozen ones.
 struct HeldBytes {
   double learned = 0, frozen = 0;
-  double multiplied = 0;  ///< learned floats of matrices of dense layers
+  double multiplied = 0;  ///< trained floats of matrices of dense layers
   double all() const { return learned + frozen; }
   void keep_larger(const HeldBytes& other) {
     learned = std::max(learned, other.learned);
@@ -36,7 +36,7 @@ struct HeldBytes {
   }
 };
 
-/// Parameters of layers, divided into those that every replica has and those of experts divided among devices.
+/// Parameters of layers: those that every replica has, and those of experts divided among devices.
 struct HeldByWhom {
   HeldBytes replicas, experts;
 };
@@ -52,18 +52,19 @@ HeldByWhom parameters_of(std::span<const spec::LayerShape> layers) {
   return held;
 }
 
-/// Bytes of activations of a piece of the network: `kept` per sample of each unfinished micro-batch, and `at_work`
-/// while the piece processes one.
+/// Bytes of activations of a piece of the network: `kept` per sample of each micro-batch under way, and `at_work` while
+/// the piece processes one.
 struct PieceActivations {
   double kept = 0;
   double at_work = 0;
-  double on_host = 0;       ///< bytes of kept activations that blocks leave on the host
-  double largest_away = 0;  ///< bytes of the largest block on the host
+  double on_host = 0;       ///< bytes of kept activations that blocks offload to the host
+  double largest_away = 0;  ///< bytes of the largest offloaded block
   double gradients = 0;     ///< bytes of activation gradients in the backward pass of a block
   double softmax = 0;       ///< bytes of kept softmax of class scores, freed after the blocks' backward pass
 };
 
-/// Adds the activations that blocks of the piece leave on the host. With `stays`, the last block keeps its own.
+/// Adds the activations that blocks of the piece offload to the host. `stays`: the last block keeps its own on the
+/// device.
 void leave_with_host(const spec::ModelShape& piece, bool stays, const spec::ParallelismSpec& how,
                      const spec::KeptActivations& kept, PieceActivations& use) {
   std::vector<double> blocks;
@@ -78,7 +79,8 @@ void leave_with_host(const spec::ModelShape& piece, bool stays, const spec::Para
   }
 }
 
-/// Returns the most bytes of recomputed activations at a time: of a block's half with attention, or of the other.
+/// Returns the largest number of bytes of recomputed activations, per sample, that exist at once: those of a block's
+/// attention half, or of its other half.
 double most_again(std::span<const spec::LayerShape> block, std::span<const spec::LayerShape> less,
                   const spec::KeptActivations& kept) {
   double most = 0;
@@ -111,7 +113,8 @@ PieceActivations activations_of(const spec::ModelShape& piece, const spec::Paral
         const std::span<const spec::LayerShape> layers = layers_of(piece, block);
         const double all = kept.of_all(layers);
         const double own = spec::repeats(block) ? kept.of_block(layers) : all;
-        const bool whole = how.recomputation == spec::Recomputation::full;  // all but the block input is recomputed
+        // Recomputes everything except the block input.
+        const bool whole = how.recomputation == spec::Recomputation::full;
         use.kept += own;
         if (spec::repeats(block)) use.at_work = std::max(use.at_work, whole ? all : all - own);
       }
@@ -127,9 +130,9 @@ PieceActivations activations_of(const spec::ModelShape& piece, const spec::Paral
   return use;
 }
 
-/// Returns the bytes of a sample's class scores between the passes, in addition to the fp32 softmax: the scores as
-/// computed, and their gradients in fp32 and in the precision of the pass. Devices that divide the classes write
-/// gradients over the softmax (Megatron-LM, cross-entropy of divided words).
+/// Returns the bytes per sample of class scores between the passes, in addition to the fp32 softmax: the scores
+/// themselves, and their gradients in fp32 and in the precision of the pass. Devices that divide the classes overwrite
+/// the softmax with the gradients (Megatron-LM, vocabulary-parallel cross-entropy).
 double bytes_at_the_turn(const spec::LayerShape& layer, double element, std::int32_t tensor) {
   if (!spec::keeps_softmax(layer)) return 0;
   const double narrow = element < kFloat ? element : 0;
@@ -137,7 +140,7 @@ double bytes_at_the_turn(const spec::LayerShape& layer, double element, std::int
          (element + (tensor > 1 ? 0 : kFloat) + narrow);
 }
 
-/// Returns the pieces of the network, with one micro-batch each, whose activations a stage holds at the same time.
+/// Returns the number of pieces of the network, with one micro-batch each, whose activations a stage holds at once.
 double pieces_at_work(const spec::ParallelismSpec& parallelism, double micro_batches, double stage) {
   if (parallelism.pipeline <= 1) return parallelism.interleave;
   const double pieces = parallelism.interleave;
@@ -151,9 +154,9 @@ double pieces_at_work(const spec::ParallelismSpec& parallelism, double micro_bat
 
 /// Bytes per parameter of weights, states and casts.
 struct MemoryWidths {
-  double bytes = 4;      ///< weight
+  double bytes = 4;      ///< bytes of a weight
   StateWidths states{};  ///< states of the optimizer
-  double casts = 0;      ///< copies that products read in place of the weights
+  double casts = 0;      ///< casts: copies that products read in place of the weights
 };
 
 /// Returns the bytes per parameter. Formats with one-row blocks need two casts, by rows for the forward pass and by
@@ -166,8 +169,8 @@ MemoryWidths widths_of(spec::Precision precision, StateWidths states) {
 }
 
 /// Adds the memory of parameters on one device, for layers that `replicas` devices share. `copies`: copies of the first
-/// table. With divided parameters, the device holds undivided during a step: the layers outside of blocks, and some
-/// blocks.
+/// table. With divided parameters, some remain whole on the device during a step: the layers outside of blocks, and a
+/// few blocks.
 void add_parameters(const HeldBytes& held, const HeldBytes& copies, const HeldBytes& largest_block, double outside,
                     const spec::OptimizerSpec& optimizer, const MemoryWidths& widths,
                     const spec::ParallelismSpec& parallelism, double replicas, MemoryUse& use) {
@@ -214,8 +217,8 @@ void add_parameters(const spec::ModelShape& part, const HeldBytes& copies, const
   add_parameters(held.experts, {}, largest.experts, 0, optimizer, widths, parallelism, expert_copies, use);
 }
 
-/// Returns the largest numbers of a block's matrices for which the backward pass forms gradients, one expert per
-/// matrix, added over distinct shapes.
+/// Returns the numbers in the matrices of a block, with one expert per matrix: for each shape, the largest sum over any
+/// block, added up over the shapes.
 double numbers_of_gradient_shapes(const spec::ModelShape& part) {
   std::map<std::pair<std::int64_t, std::int64_t>, double> most;
   for (const spec::LayerRange& block : blocks_of(part)) {
@@ -241,7 +244,7 @@ double numbers_of_decoders(const spec::ModelShape& part) {
   return sum;
 }
 
-/// Returns the numbers of the matrices of all blocks but the largest.
+/// Returns the numbers of the matrices of all blocks except the largest.
 double numbers_of_other_blocks(const spec::ModelShape& part) {
   double sum = 0;
   double largest = 0;
@@ -254,7 +257,7 @@ double numbers_of_other_blocks(const spec::ModelShape& part) {
   return sum - largest;
 }
 
-/// Returns the second moments that an optimizer omits for a layer.
+/// Returns the number of second moments that an optimizer leaves out for a layer.
 double second_moments_left_out(const spec::OptimizerSpec& optimizer, const spec::ModelShape& model,
                                std::size_t position) {
   if (optimizer.kind != spec::OptimizerSpec::Kind::muon || !spec::delta_relations(model, position).hidden_matrix)
@@ -280,11 +283,11 @@ std::vector<std::pair<std::string, double>> MemoryUse::breakdown() const {
 
 double gradients_before_room(const spec::ModelShape& model, double samples, double gradient,
                              const spec::KeptActivations& kept) {
-  if (std::ranges::any_of(model.layers, spec::keeps_softmax)) return 0;  // scores of classes leave room first
+  if (std::ranges::any_of(model.layers, spec::keeps_softmax)) return 0;  // freeing class scores makes room first
   double most = 0;
-  double balance = 0;  // gradients so far without the activations freed
+  double balance = 0;  // gradients computed so far − activations freed so far
   for (std::size_t i = model.layers.size(); i-- > 0;) {
-    // The gradient of a layer exists before what the layer keeps is freed.
+    // A layer's gradient is computed before the layer's activations are freed.
     balance += gradient * static_cast<double>(model.layers[i].parameters);
     most = std::max(most, balance);
     balance -= samples * kept.of(model.layers[i]);
@@ -380,7 +383,7 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
     use.optimizer -= parallelism.state_kept() * widths_of(precision, widths).states.moment * left_out;
     const double at_a_time = pieces_at_work(parallelism, micro_batches, static_cast<double>(stage));
     const double of_all = at_a_time / parallelism.interleave;
-    // While one block's activations are transferred, another block's are in use.
+    // While one block's activations are copied, another block's are in use.
     const double away = std::max(0.0, of_all * activations.on_host - 2 * activations.largest_away);
     double scores = 0;
     for (const spec::LayerShape& layer : own.layers)

@@ -13,37 +13,38 @@
 
 namespace dadsim::estimate {
 
-/// State of an algorithm on every worker, in addition to that of plain training.
+/// State that an algorithm keeps on every worker, in addition to plain training.
 struct AlgorithmState {
-  step::Expression floats;  ///< per layer with a matrix
-  std::int32_t rank = 0;    ///< components per worker: the value of slot 0 of the ranks in `floats`
-  bool embeddings = false;  ///< true: `floats` also counts for embedding tables
+  step::Expression floats;  ///< floats per layer with a matrix
+  std::int32_t rank = 0;    ///< components per worker; replaces slot 0 of the ranks in `floats`
+  bool embeddings = false;  ///< true: `floats` also applies to embedding tables
 };
 
-/// Bytes per parameter that an optimizer keeps in addition to 16-bit weights: of the master copy, and of each moment.
+/// Bytes per parameter of an optimizer's state, in addition to 16-bit weights: of the master copy, and of each moment.
 struct StateWidths {
   double master = 4, moment = 4;
   bool operator==(const StateWidths&) const = default;
 };
 
-/// Bytes that a training step needs on one device. Not included are a framework's context, workspaces and
-/// fragmentation, its libraries and its allocator (about a gigabyte). Gradients of activations are included only for
-/// class scores and one feed-forward network.
+/// Bytes that a training step needs on one device. Excludes a framework's context, workspaces, fragmentation, libraries
+/// and allocator (about a gigabyte). Of the gradients of activations, only those of class scores and of one
+/// feed-forward network are included.
 struct MemoryUse {
   double parameters = 0;
   double master_copies = 0;  ///< fp32 copies of 16-bit parameters
-  double optimizer = 0;      ///< moments
+  double optimizer = 0;      ///< moments of the optimizer
   double gradients = 0;
-  /// Inputs of the backward pass, unless recomputed: the network's inputs, and the outputs that each layer keeps
-  /// (LayerShape::outputs_kept).
+  /// Inputs of the backward pass: the network's inputs, and the outputs that each layer keeps
+  /// (LayerShape::outputs_kept). If `scores` is 0, also what a block's backward pass needs: recomputed activations, and
+  /// gradients of activations.
   double activations = 0;
-  /// Class scores and their gradients at the end of the last forward pass; for a loss in parts (spec/tiles.hpp), of one
-  /// part. 0 if a block's backward pass needs more. The softmax is counted in `activations`.
+  /// Class scores and their gradients at the end of the last forward pass; if the loss is computed in parts
+  /// (spec/tiles.hpp), of one part. 0 if a block's backward pass needs more. `activations` includes the softmax.
   double scores = 0;
-  double algorithm = 0;  ///< AlgorithmState
+  double algorithm = 0;  ///< state of the algorithm (AlgorithmState)
 
   double total() const;
-  /// Returns the members above by name, without those that are 0.
+  /// Returns the members above by name, except those that are 0.
   std::vector<std::pair<std::string, double>> breakdown() const;
   bool operator==(const MemoryUse&) const = default;
 };
@@ -54,9 +55,9 @@ struct MemoryMoment {
   MemoryUse use;
 };
 
-/// Floats that an optimizer keeps per parameter; Muon keeps fewer of hidden matrices.
+/// Returns the floats that an optimizer keeps per parameter. Muon keeps fewer for hidden matrices.
 double optimizer_state_per_parameter(const spec::OptimizerSpec& optimizer);
-/// Floats that an optimizer keeps of a network: Muon has one moment of hidden matrices.
+/// Returns the floats that an optimizer keeps for a network. Muon keeps one moment for hidden matrices.
 double optimizer_state(const spec::OptimizerSpec& optimizer, const spec::ModelShape& model);
 
 /// The memory that worker `worker` needs in a step of `samples`: where a worker is a replica of several devices, the

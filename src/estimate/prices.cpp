@@ -34,7 +34,7 @@ const DevicePrice* find_price(std::string_view device, const spec::CostSpec& cos
   for (const DevicePrice& price : device_prices()) {
     if (price.device != device || price.term != costs.term) continue;
     if (!costs.provider.empty() && price.provider != costs.provider) continue;
-    // A month does not come after a day in it, nor a day after its month.
+    // A month and a day in this month count as equally late.
     if (!costs.price_date.empty() && price.date.compare(0, costs.price_date.size(), costs.price_date) > 0) continue;
     if (latest == nullptr || price.date > latest->date) latest = &price;
   }

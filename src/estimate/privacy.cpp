@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Sums numbers given by their logarithms, of either sign, because e^1000 and e^−1000 are not representable.
+/// Sum of numbers of either sign, given by their logarithms, because e^1000 and e^−1000 are not representable.
 class LogSum {
  public:
   void add(double logarithm, bool negative) {
@@ -53,7 +53,7 @@ double log_moment_whole(double q, double sigma, std::int64_t order) {
 }
 
 double log_moment_fractional(double q, double sigma, double order) {
-  constexpr double kNegligible = 40.0;  // e^−40 of the sum is less than its rounding
+  constexpr double kNegligible = 40.0;  // stops at terms below e^−40 of the sum, which rounding would drop
   constexpr std::int64_t kMostTerms = 100'000;
   const double cut = sigma * sigma * (std::log1p(-q) - std::log(q)) + 0.5;
   const double width = std::numbers::sqrt2 * sigma;
@@ -61,7 +61,7 @@ double log_moment_fractional(double q, double sigma, double order) {
   const double log_rest = std::log1p(-q);
   const auto exponent = [&](double k) { return k * (k - 1.0) / (2.0 * sigma * sigma); };
   LogSum sum;
-  double binomial = 0;  // ln |C(α, k)|, whose sign alternates once k exceeds α
+  double binomial = 0;  // ln |C(α, k)|; its sign alternates once k exceeds α
   bool negative = false;
   for (std::int64_t k = 0; k < kMostTerms; ++k) {
     const auto i = static_cast<double>(k);
@@ -105,7 +105,7 @@ double renyi_divergence(double rate, double noise_multiplier, double order) {
   const double log_moment = order == std::floor(order)
                                 ? log_moment_whole(rate, noise_multiplier, static_cast<std::int64_t>(order))
                                 : log_moment_fractional(rate, noise_multiplier, order);
-  // A divergence is not negative, but rounding may make a tiny one negative.
+  // Clamps at 0: rounding may make a tiny divergence negative.
   return std::max(0.0, log_moment / (order - 1.0));
 }
 
@@ -134,7 +134,7 @@ double epsilon_spent(std::span<const SampledGaussian> mechanisms, double delta, 
   double least = kInfinity;
   for (const double order : {2.0, 4.0, 8.0, 16.0, 64.0, 256.0})
     least = std::min(least, divergence(order) + price(order));
-  // A divergence does not fall with its order, so that orders that cannot improve the best ε are skipped.
+  // Divergences do not decrease with the order, so orders that cannot improve the best ε are skipped.
   double at_least = 0;
   for (const double order : kOrders) {
     if (!(at_least + price(order) < least)) continue;
@@ -173,7 +173,7 @@ double noise_multiplier_for(double epsilon, const std::function<double(double no
 double noise_multiplier_for(double epsilon, double delta, double rate, std::int64_t steps) {
   if (!(epsilon > 0)) throw std::invalid_argument("ε is above zero");
   if (rate == 0 || steps == 0) return 0;
-  // Results are cached: checking, learning and describing a run need them.
+  // Caches results, because checking, learning and describing a run ask for the same ones.
   static std::mutex mutex;
   static std::map<std::tuple<double, double, double, std::int64_t>, double> found;
   const std::tuple question{epsilon, delta, rate, steps};

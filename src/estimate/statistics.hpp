@@ -13,15 +13,15 @@ double student_t(std::int64_t freedom, double level = 0.95);
 /// Returns the two-sided p-value of Student's t.
 double student_tails(double t, std::int64_t freedom);
 
-/// A predicted quantity with its measured value, in one unit.
+/// A predicted quantity and its measured value, in the same unit.
 struct PredictedMeasured {
   double predicted = 0, measured = 0;
   double error() const { return predicted / measured - 1; }
 };
 
 /// Returns Kendall's τ-a of predictions and measurements (Kendall: A New Measure of Rank Correlation, Biometrika 30,
-/// 1938): pairs in the same order minus pairs in the opposite order, as a share of all pairs; ties count as neither. −1
-/// to 1; none for fewer than two.
+/// 1938): pairs in the same order minus pairs in the opposite order, ÷ all pairs; ties count as neither. −1 to 1; none
+/// for fewer than two predictions.
 std::optional<double> kendall_tau(std::span<const PredictedMeasured> compared);
 
 }  // namespace dadsim::estimate

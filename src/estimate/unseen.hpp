@@ -6,12 +6,12 @@
 
 namespace dadsim::estimate {
 
-/// Settings of a step, apart from its network, that may differ from those of all measured steps.
+/// Settings of a step, apart from its network, for which no measured step may exist.
 struct StepSetting {
   std::string device;                         ///< generation of the device, or its name
-  std::string program;                        ///< program that carries out operators
-  std::string precision;                      ///< "bf16"
-  std::vector<std::string> parallelism = {};  ///< kinds of division: "tensor"
+  std::string program;                        ///< program whose operators run
+  std::string precision;                      ///< name of the precision, for example "bf16"
+  std::vector<std::string> parallelism = {};  ///< kinds of parallelism, for example "tensor"
   double devices = 1;
 };
 
@@ -19,14 +19,14 @@ struct StepSetting {
 struct SeenSteps {
   std::string device, program;
   std::vector<std::string> precisions, parallelism;
-  double devices = 1;  ///< most devices in a measured step
+  double devices = 1;  ///< largest number of devices in a measured step
 };
 
 /// Returns the settings of all validation rows.
 std::span<const SeenSteps> seen_steps();
 
-/// Returns a category for each setting that no step in `seen` has: unseen.device, or unseen.software, or any of
-/// unseen.parallelism, unseen.precision and unseen.size.
+/// Returns categories for the settings that no step in `seen` has: unseen.device alone; otherwise unseen.software
+/// alone; otherwise any of unseen.parallelism, unseen.precision and unseen.size.
 std::vector<std::string> unseen_in(const StepSetting& step, std::span<const SeenSteps> seen);
 
 }  // namespace dadsim::estimate

@@ -28,16 +28,16 @@ std::vector<double> ends(const std::vector<Arrival>& arrivals) {
   return values;
 }
 
-/// Returns the distance of the logarithms of `value` and `end`; 0 for values not above 0.
+/// Returns |ln(end ÷ value)|; 0 if `value` is 0 or less.
 double reach(double value, double end) { return value > 0 ? std::abs(std::log(end / value)) : 0; }
 
-/// Uncertainty of a ratio downwards and upwards, as logarithms.
+/// Uncertainty of a ratio, downwards and upwards, as logarithms.
 struct VerdictFactors {
   double down = 0, up = 0;
   double sum() const { return down + up; }
 };
 
-/// Returns the factors of an interval; an unknown end has no bound.
+/// Returns the ends of an interval as factors; an unknown end is unbounded.
 VerdictFactors factors_of(const Estimate& estimate) {
   if (!estimate.low && !estimate.high) return {};
   const double infinite = std::numeric_limits<double>::infinity();
@@ -53,11 +53,10 @@ VerdictFactors band_factors(const Contender& first, const Contender& other) {
   return {-std::log(band.low), std::log(band.high)};
 }
 
-/// Returns a run's own scatter over seeds; exact runs learn the same with a seed, so they have none of their own.
+/// Returns a run's own scatter over seeds; 0 for exact runs, which learn the same with equal seeds.
 double own_scatter(const Contender& run) { return run.exact ? 0 : run.scatter; }
 
-/// Returns the arrivals for seeds that both runs have. If the target was not met before training, reaching it takes at
-/// least one step.
+/// Returns the arrivals for seeds that both runs have, each at least one step after the previous evaluation.
 std::pair<std::vector<Arrival>, std::vector<Arrival>> common_arrivals(const Contender& other, const Contender& first) {
   std::pair<std::vector<Arrival>, std::vector<Arrival>> both;
   const auto refined = [](Arrival arrival, double step_seconds) {
@@ -72,7 +71,7 @@ std::pair<std::vector<Arrival>, std::vector<Arrival>> common_arrivals(const Cont
   return both;
 }
 
-/// Ratio of the learned times, with the uncertainty from seeds and from evaluations separately.
+/// Ratio of the learned times, with separate uncertainties from seeds and from evaluations.
 struct LearnedVerdict {
   Estimate ratio;
   VerdictFactors seeds, evaluations;
@@ -91,7 +90,7 @@ LearnedVerdict learned_ratio(const Contender& first, const Contender& other) {
     learned.ratio.high.reset();
     return learned;
   }
-  // The interval has two parts: the uncertainty of the evaluations, and the remainder, which is that of the seeds.
+  // Splits the interval into the uncertainties of evaluations and of seeds.
   double earliest_run = 0, latest_run = 0, earliest_of = 0;
   for (const Arrival& arrival : run) earliest_run += arrival.after;
   for (const Arrival& arrival : run) latest_run += arrival.at;
@@ -148,7 +147,7 @@ double align_exact(std::vector<Contender>& contenders) {
   bool missed = false;
   std::size_t seeds = 0;
   for (const Contender& one : contenders) seeds = std::max(seeds, one.arrivals.size());
-  // Without recorded steps, the number follows from time ÷ mean step.
+  // Without recorded steps, uses time ÷ mean step.
   const auto steps_of = [](const Contender& one, const Arrival& arrival) {
     return arrival.steps > 0 ? arrival.steps : arrival.at / one.step_seconds;
   };
@@ -157,7 +156,7 @@ double align_exact(std::vector<Contender>& contenders) {
       return one.exact && one.step_seconds > 0 && seed < one.arrivals.size();
     };
     double least = std::numeric_limits<double>::infinity();
-    double share = 0;  // time of the previous evaluation ÷ arrival time, for the first run to arrive
+    double share = 0;  // time of the previous evaluation ÷ arrival time, of the first run to arrive
     for (const Contender& one : contenders) {
       if (!counts(one) || !one.arrivals[seed] || steps_of(one, *one.arrivals[seed]) >= least) continue;
       least = steps_of(one, *one.arrivals[seed]);
@@ -168,7 +167,7 @@ double align_exact(std::vector<Contender>& contenders) {
       if (!counts(one)) continue;
       std::optional<Arrival>& arrival = one.arrivals[seed];
       const double own = arrival ? steps_of(one, *arrival) : 0;
-      // Two means of equal steps differ by less than half a step.
+      // Two means of equal steps are treated as equal if they differ by less than half a step.
       if (arrival && own - least < 0.5) continue;
       missed = missed || !arrival;
       moved = std::max(moved, own - least);

@@ -15,15 +15,16 @@ namespace dadsim::formats {
 namespace {
 
 /// Iterates over the fields of a message in protobuf's wire format (protobuf.dev, "Encoding"). Throws
-/// std::runtime_error if the bytes end within a field, or a field has an unknown type.
+/// std::runtime_error if the bytes end within a field, a number is longer than 64 bits, or a field is of an unknown
+/// type.
 class ProtobufFields {
  public:
   explicit ProtobufFields(std::string_view bytes) : bytes_(bytes) {}
 
   struct Field {
     std::uint32_t number = 0;
-    std::uint64_t value = 0;  ///< varint, or bits of a fixed number
-    std::string_view text;    ///< length-delimited field
+    std::uint64_t value = 0;  ///< value of a varint, or bits of a fixed-width number
+    std::string_view text;    ///< bytes of a length-delimited field
     bool has_text = false;
     double as_double() const { return std::bit_cast<double>(value); }
   };
@@ -106,12 +107,12 @@ constexpr std::uint64_t kLastCollective = 9;
 constexpr double kMicrosecond = 1e-6;
 constexpr std::size_t kMostOfJson = std::size_t{16} << 20U;
 
-/// Bytes of memory per node while its step is put together. A trace may take four times its own bytes; a trace of few
-/// nodes may take more.
+/// Bytes of memory per node while its step is assembled. In all, a trace may take four times its own bytes; a trace
+/// with few nodes may take more.
 constexpr std::size_t kBytesInMemory = sizeof(ChakraNode) + 100;
 constexpr std::size_t kNodesOfAnyTrace = 200'000;
 
-/// An attribute that is a number or a text. Lists are ignored.
+/// An attribute whose value is a number or a text; lists are ignored.
 struct ChakraAttribute {
   std::string name, text;
   double number = 0;
@@ -136,7 +137,7 @@ ChakraAttribute read_attribute(std::string_view bytes) {
   return attribute;
 }
 
-/// Returns the text of a Python list with one text, "['[…]']", the form of a node's inputs.
+/// Returns the text in a Python list "['[…]']", the form of a node's inputs.
 std::string only_text_of_list(std::string_view values) {
   const std::size_t begin = values.find("'[");
   const std::size_t end = values.rfind("]'");
@@ -144,7 +145,8 @@ std::string only_text_of_list(std::string_view values) {
   return std::string(values.substr(begin + 1, end - begin));
 }
 
-/// Adds the groups of PyTorch's metadata; nothing if the text is no such list.
+/// Adds the process groups of PyTorch's metadata, a JSON array; ignores any other text. Throws std::runtime_error above
+/// 16 MiB.
 void add_process_groups(std::string_view inputs, Groups& groups) {
   constexpr std::uint32_t kValues = 1;
   ProtobufFields fields(inputs);

@@ -15,9 +15,9 @@
 
 namespace dadsim::formats {
 
-// Only sources include this: the library of JSON takes the compiler a second.
+// Include this only in source files: the JSON library takes the compiler a second.
 
-/// The keys of a config.json. Throws std::runtime_error, with a message for the user.
+/// Reader of the keys of a config.json. Throws std::runtime_error, with a message for the user.
 class ConfigKeys {
  public:
   explicit ConfigKeys(const Json& config) : config_(config) {}
@@ -49,7 +49,7 @@ class ConfigKeys {
     static const Json kEmpty = Json::object();
     return has(key) && config_[key].is_object() ? config_[key] : kEmpty;
   }
-  /// Returns the members of a list, or of an object.
+  /// Returns the number of members of a list or an object; 0 if the key is missing.
   std::size_t count(const char* key) const { return has(key) ? config_[key].size() : 0; }
   std::string text_at(const char* key, std::size_t i) const {
     return config_[key][i].is_string() ? config_[key][i].get<std::string>() : "";
@@ -60,11 +60,11 @@ class ConfigKeys {
   const Json& config_;
 };
 
-/// A size of a network, and its key.
+/// A size of a network, and the key that sets it.
 struct SizeKey {
   const char* size;
   const char* key;
-  std::optional<std::int64_t> otherwise = {};  ///< default of the model type's class; none: the key is required
+  std::optional<std::int64_t> otherwise = {};  ///< default in the class of the model type; none: the key is required
   std::int64_t least = 1;
 };
 
@@ -74,16 +74,16 @@ inline void read_sizes(const ConfigKeys& keys, std::initializer_list<SizeKey> ro
     sizes[row.size] = row.otherwise ? keys.size_or(row.key, *row.otherwise, row.least) : keys.size(row.key, row.least);
 }
 
-/// Reads the sizes that have the same keys in most classes.
+/// Reads the sizes whose keys most classes share.
 inline void read_usual_sizes(const ConfigKeys& keys, spec::Sizes& sizes) {
   read_sizes(keys, {{"layers", "num_hidden_layers"}, {"hidden", "hidden_size"}, {"heads", "num_attention_heads"}},
              sizes);
 }
 
-/// Returns the model types that consist of a single causal stack, in alphabetical order.
+/// Returns the model types with a single causal stack, in alphabetical order.
 std::vector<std::string> decoder_types();
 
-/// Reads the keys of a type with a single causal stack; returns false for another type.
+/// Reads the keys of a type with a single causal stack; returns false for other types.
 bool read_decoder(const std::string& type, const ConfigKeys& keys, ModelConfig& model);
 
 }  // namespace dadsim::formats

@@ -11,7 +11,7 @@ namespace {
 
 enum class AttentionWindows { none, if_asked, unless_refused };
 
-/// A size that a type of decoder sets: always, or if a flag of its file is set.
+/// A size that a type of decoder fixes, always or if a flag in its file is set.
 struct FixedSize {
   const char* size;
   std::int64_t value;
@@ -19,14 +19,14 @@ struct FixedSize {
   bool otherwise = true;  ///< default of the flag
 };
 
-/// Keys and defaults of one type of decoder, except for sizes that nearly all types share.
+/// Keys and defaults of one type of decoder, in addition to those that nearly all types share.
 struct DecoderTraits {
-  bool tied = false;  ///< default of sharing weights between words and output
+  bool tied = false;  ///< default of tying the output matrix to the word table
   std::vector<FixedSize> sizes = {};
-  const char *experts = nullptr, *expert_width = nullptr;  ///< keys of the experts; none: the type has no experts
+  const char *experts = nullptr, *expert_width = nullptr;  ///< keys of the experts; null: the type has no experts
   AttentionWindows windows = AttentionWindows::none;
-  std::int64_t full_every = 0;                                        ///< default period of the blocks without a window
-  void (*add)(const ConfigKeys& keys, ModelConfig& model) = nullptr;  ///< adds the parts that no other type has
+  std::int64_t full_every = 0;                                        ///< default period of blocks with full attention
+  void (*add)(const ConfigKeys& keys, ModelConfig& model) = nullptr;  ///< adds the parts that only this type has
   /// Reads a file with entirely different keys.
   void (*read_all)(const ConfigKeys& keys, ModelConfig& model) = nullptr;
 };
@@ -36,7 +36,7 @@ struct DecoderType {
   DecoderTraits traits;
 };
 
-/// Adds windows, and the period of blocks without a window.
+/// Adds attention windows, and the period of blocks with full attention.
 void add_windows(const ConfigKeys& keys, AttentionWindows windows, ModelConfig& model) {
   if (windows == AttentionWindows::none) return;
   const bool used = keys.flag("use_sliding_window", windows == AttentionWindows::unless_refused);
@@ -44,7 +44,7 @@ void add_windows(const ConfigKeys& keys, AttentionWindows windows, ModelConfig& 
   if (window == 0) return;
   std::int64_t full_every = keys.size_or("sliding_window_pattern", 0);
   if (keys.is_list("layer_types")) {
-    // Only a periodic list is supported: block i sees all if i + 1 is a multiple of the period.
+    // Supports only periodic lists: block i has full attention if i + 1 is a multiple of the period.
     const std::size_t blocks = keys.count("layer_types");
     std::vector<std::size_t> full;
     for (std::size_t i = 0; i < blocks; ++i) {
@@ -63,7 +63,7 @@ void add_windows(const ConfigKeys& keys, AttentionWindows windows, ModelConfig& 
   if (full_every > 0) model.sizes["full-every"] = full_every;
 }
 
-/// Reads the sizes under their most common names.
+/// Reads the sizes by their most common keys.
 void add_decoder(const ConfigKeys& keys, bool tied, ModelConfig& model) {
   model.architecture = "decoder";
   auto& sizes = model.sizes;
@@ -95,10 +95,10 @@ void add_llama_biases(const ConfigKeys& keys, ModelConfig& model) {
   }
 }
 
-/// Adds the parts of Llama 4. Blocks with experts have a shared expert of the same width. Blocks without positions see
-/// all, others a chunk.
+/// Adds the parts of Llama 4. Blocks with experts have a shared expert of the same width. Blocks without position
+/// embeddings have full attention, all others attend within a chunk.
 void add_llama4(const ConfigKeys& keys, ModelConfig& model) {
-  constexpr std::int64_t kWhole = 4;  // period of the blocks that see all
+  constexpr std::int64_t kWhole = 4;  // period of blocks with full attention
   add_llama_biases(keys, model);
   auto& sizes = model.sizes;
   sizes["shared-feed-forward"] = sizes["expert-feed-forward"];
@@ -140,7 +140,7 @@ void add_glm4_moe(const ConfigKeys& keys, ModelConfig& model) {
   sizes["dense-layers"] = keys.size_or("first_k_dense_replace", 1);
 }
 
-/// Reads the names of GPT-2's first code, which several types adopted.
+/// Reads the keys of GPT-2's first code, which several types use.
 void add_older_names(const ConfigKeys& keys, ModelConfig& model) {
   auto& sizes = model.sizes;
   model.architecture = "decoder";

@@ -14,7 +14,7 @@
 namespace dadsim::formats {
 namespace {
 
-constexpr double kNoDate = -1;  // seconds since 1970; logs are later
+constexpr double kNoDate = -1;  // value without a date; dates in logs are positive, seconds since 1970
 
 /// Returns the nonnegative number at the beginning of `text`; nothing if there is none.
 std::optional<double> leading_number(std::string_view text) {
@@ -70,7 +70,7 @@ std::optional<double> date_of(std::string_view line) {
   return std::nullopt;
 }
 
-/// Reads "(408512 Bytes)" or, in 2.1 and 2.2, "size: 645 Bytes", and the seconds after it.
+/// Reads "(408512 Bytes)" or, in versions 2.1 and 2.2 of FLARE, "size: 645 Bytes", and the seconds after it.
 std::optional<ClientLog::LoggedTransfer> transfer_of(std::string_view behind) {
   const std::size_t unit = behind.find(" Bytes");
   if (unit == std::string_view::npos) return std::nullopt;
@@ -91,7 +91,7 @@ std::optional<ClientLog> read_client_log(std::string_view text) {
   for (const std::string_view line : lines_of(text)) {
     if (const auto identity = text_behind(line, "[identity=")) {
       const std::string_view name = identity->substr(0, identity->find_first_of(",]"));
-      // The server logs its clients as its peers.
+      // A server's log names its clients as peers.
       names.emplace(name);
     }
     if (const auto task = text_behind(line, "getTask: ")) {
@@ -120,7 +120,7 @@ std::optional<ServerLog> read_server_log(std::string_view text) {
   constexpr double kMegabyte = 1024.0 * 1024;  // divisor in strategy_utils.py
   ServerLog log;
   double began = kNoDate;
-  bool open = false;  // true: the results of a round have not arrived yet
+  bool open = false;  // true: the results of a round are outstanding
   for (const std::string_view line : lines_of(text)) {
     if (const auto megabytes = amount_behind(line, "ArrayRecord (")) {
       if (!log.model_bytes && *megabytes > 0) log.model_bytes = kMegabyte * *megabytes;
@@ -129,7 +129,7 @@ std::optional<ServerLog> read_server_log(std::string_view text) {
     for (const char* end : {"Run finished ", "Strategy execution finished ", "FL finished "}) {
       if (const auto behind = text_behind(line, end)) log.total_seconds = amount_behind(*behind, "in ");
     }
-    // Rounds of evaluation are logged in the same words.
+    // Skips rounds of evaluation, which are logged in the same words.
     const bool of_training = line.find("fit_round") != std::string_view::npos ||
                              line.find("_fit:") != std::string_view::npos ||
                              line.find("_train:") != std::string_view::npos;

@@ -21,22 +21,23 @@ struct ClientLog {
   std::vector<double> training;  ///< seconds from receiving a task to sending its result
 };
 
-/// Rounds in a log of a Flower server, in the words of 0.16 to 1.7 ("fit_round 1: strategy sampled 2 clients (out of
-/// 2)", with dates), 1.8 to 1.20 ("configure_fit: strategy sampled 2 clients (out of 20)") or later ("configure_train:
-/// Sampled 5 nodes (out of 10)", after "ArrayRecord (0.24 MB)"). Only the last has the bytes of a model, and no log has
-/// seconds of a transfer.
+/// Rounds in a log of a Flower server. Versions 0.16 to 1.7 write "fit_round 1: strategy sampled 2 clients (out of 2)",
+/// with dates; 1.8 to 1.20 "configure_fit: strategy sampled 2 clients (out of 20)"; later ones "configure_train:
+/// Sampled 5 nodes (out of 10)", after "ArrayRecord (0.24 MB)". Only these last ones have the bytes of a model, and no
+/// log has seconds of a transfer.
 struct ServerLog {
   struct LoggedRound {
-    std::int64_t sampled = 0, known = 0;  ///< number of sampled clients, and of known ones
+    std::int64_t sampled = 0, known = 0;  ///< number of sampled clients, and of clients known to the server
     std::int64_t received = 0;            ///< number of results
-    std::optional<double> seconds;        ///< seconds until the results had arrived; none: lines have no dates
+    std::optional<double> seconds;        ///< seconds from the sampling of clients until their results had arrived;
+                                          ///< none: the log has no dates
   };
   std::vector<LoggedRound> rounds;
   std::optional<double> model_bytes;
   std::optional<double> total_seconds;  ///< seconds of all rounds, including evaluation, from the end of the log
 };
 
-/// Reads a log; returns nothing if no line has this form. Throws std::runtime_error, with a message for the user, for
+/// Read a log; return nothing if no line has the form above. Throw std::runtime_error, with a message for the user, for
 /// lines of several clients.
 std::optional<ClientLog> read_client_log(std::string_view text);
 std::optional<ServerLog> read_server_log(std::string_view text);

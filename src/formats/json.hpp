@@ -8,13 +8,13 @@ namespace dadsim::formats {
 [[noreturn]] inline void end_without_memory() { throw std::bad_alloc(); }
 }  // namespace dadsim::formats
 
-// A value without memory for its object is left empty, which the library's destructor asserts against. This is no bug:
-// the program ends as it does whenever memory for unwinding is missing (main.cpp).
+// Disables an assertion in the library's destructor about a value whose object could not be allocated. This is not a
+// bug: the program ends as always if memory for unwinding is missing (main.cpp).
 #define JSON_ASSERT(condition) \
   ((condition) || std::uncaught_exceptions() == 0 ? assert(condition) : dadsim::formats::end_without_memory())
 #include <nlohmann/json.hpp>
 
-// Only sources include this file, because compiling the library takes a second.
+// Include this only in source files, because compiling the library takes a second.
 
 namespace dadsim::formats {
 

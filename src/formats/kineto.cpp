@@ -19,16 +19,16 @@ namespace dadsim::formats {
 namespace {
 
 constexpr double kTraceMicrosecond = 1e-6;
-constexpr double kLastClock = 1e18;    // largest date that is accepted, microseconds
-constexpr double kLongestSpan = 1e13;  // longest duration that is accepted, microseconds: four months
-constexpr double kSameCycle = 0.01;    // pause between consecutive steps, share of a step
+constexpr double kLastClock = 1e18;    // largest valid date, microseconds
+constexpr double kLongestSpan = 1e13;  // largest valid duration, microseconds: four months
+constexpr double kSameCycle = 0.01;    // longest pause between consecutive steps, as a share of a step
 
 struct TimeSpan {
   double from = 0, to = 0;  // beginning and end, microseconds
   double length() const { return to - from; }
 };
 
-/// A kernel or a copy, and the host call that began it.
+/// A kernel or a copy, and the host call that launched it.
 struct DeviceEvent {
   TimeSpan span;
   std::int64_t call = 0;
@@ -40,7 +40,7 @@ bool is_collective(std::string name) {
   return std::ranges::any_of(kLibraries, [&](std::string_view one) { return name.find(one) != std::string::npos; });
 }
 
-/// Sorts spans, and joins overlapping ones.
+/// Sorts spans, and merges overlapping ones.
 std::vector<TimeSpan> merged(std::vector<TimeSpan> spans) {
   std::ranges::sort(spans, {}, &TimeSpan::from);
   std::vector<TimeSpan> apart;
@@ -135,8 +135,8 @@ class TraceReader {
   }
 
  private:
-  /// Returns the span of the device's work for steps that the host ran in `window`: as marked in the trace; or all work
-  /// launched in the window; or, if launches are not in the trace, all later work without a longer pause than in the
+  /// Returns the span of the device's work for steps that the host ran in `window`. Uses the trace's marks; or else all
+  /// work launched in the window; or, if the trace has no launches, all later work without a longer pause than in the
   /// window.
   TimeSpan on_device(const TimeSpan& window, double next) const {
     TimeSpan whole{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
@@ -165,7 +165,7 @@ class TraceReader {
 
   std::vector<TimeSpan> steps_, steps_of_device_, all_, computing_;
   std::vector<DeviceEvent> events_;
-  std::unordered_map<std::int64_t, double> begun_at_;  ///< date of the host's call, by its correlation number
+  std::unordered_map<std::int64_t, double> begun_at_;  ///< date of the host's call, by correlation number
 };
 
 }  // namespace
@@ -173,7 +173,7 @@ class TraceReader {
 std::optional<ProfiledStep> profile_of_trace(const std::string& text) {
   TraceReader reader;
   constexpr int kDepthOfEvents = 2;
-  // Events are dropped after they are read: a trace may have millions.
+  // Drops events after reading them, because a trace may have millions.
   const auto keep = [&](int depth, Json::parse_event_t what, const Json& parsed) {
     if (depth != kDepthOfEvents || what != Json::parse_event_t::object_end) return true;
     reader.take(parsed);

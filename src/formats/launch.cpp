@@ -46,11 +46,12 @@ std::vector<std::string> parts_of(std::string_view text, char separator) {
 /// A row of launch_arguments.csv.
 struct LaunchRow {
   std::string quantity, framework, argument;
-  std::vector<std::pair<std::string, std::vector<std::string>>> pairs;  ///< value in dadsim, and its spellings in the
-                                                                        ///< framework
+  std::vector<std::pair<std::string, std::vector<std::string>>> pairs;  ///< values in dadsim, each with its spellings
+                                                                        ///< in the framework
   bool number = false, real = false;
-  std::string otherwise;  ///< number or quantity without the argument; empty: unknown
-  bool list = false;      ///< true: `pairs` are the words of a list
+  std::string otherwise;  ///< value if the argument is absent: a number, or the name of a quantity with the same value;
+                          ///< empty: unknown
+  bool list = false;      ///< true: the value is a list of the words in `pairs`
 
   const std::vector<std::string>* written_as(const std::string& value) const {
     const auto found = std::ranges::find_if(pairs, [&](const auto& pair) { return pair.first == value; });
@@ -63,7 +64,7 @@ struct LaunchRow {
     const bool fits = real || (number && parse_whole<std::int64_t>(value));
     return fits ? std::optional(value) : std::nullopt;
   }
-  /// Returns a list in the framework's words: one after the other behind an option, otherwise in brackets.
+  /// Returns a list in the framework's words: separate words after an option, otherwise in brackets.
   std::optional<std::string> their_list(const std::string& value) const {
     const bool words = argument.starts_with('-');
     std::string text;
@@ -121,7 +122,7 @@ std::vector<const LaunchRow*> rows_of(const std::string& framework, const std::s
   return some;
 }
 
-/// An argument of a launch file.
+/// An argument in a launch file.
 struct Argument {
   std::string name, value;
   int line = 0;
@@ -169,7 +170,7 @@ std::string as_json(const std::vector<Argument>& arguments) {
   return root.dump(kIndent) + '\n';
 }
 
-/// Returns the words of a command line, with their lines. Quotes, comments and ends of lines are removed.
+/// Returns the words of a command line with their line numbers, without quotes, comments and line continuations.
 std::vector<Argument> words_of_line(std::string_view text) {
   std::vector<Argument> words;
   int number = 0;
@@ -227,7 +228,8 @@ std::string text_of(const Json& value) {
   return '[' + list + ']';
 }
 
-/// Returns a line of TOML (strings, numbers, true, false and lists) as JSON, without its comment.
+/// Returns a value in TOML (a string, a number, true, false or a list), or one line of a longer list, as JSON, without
+/// its comment.
 std::string json_of_toml(std::string_view line) {
   std::string json;
   char quote = 0;
@@ -275,8 +277,8 @@ std::vector<Argument> read_toml(const std::string& file, const std::string& text
   return arguments;
 }
 
-/// Appends the values of an object as arguments with dotted names. `from`: position of the previous key in `text`; npos
-/// once a key is not found as written.
+/// Appends the values of an object as arguments with dotted names of at most five parts; deeper objects are left out.
+/// `from`: position of the previous key in `text`; npos once a key has not been found.
 void flatten(const Json& object, const std::string& prefix, std::string_view text, std::size_t& from,
              std::vector<Argument>& arguments) {
   constexpr std::ptrdiff_t kDeepest = 4;
@@ -309,12 +311,14 @@ std::vector<Argument> read_json(const std::string& file, const std::string& text
 class LaunchReader {
  public:
   LaunchReader(std::string file, const std::vector<Argument>& arguments) : file_(std::move(file)) {
-    for (const Argument& one : arguments) arguments_.insert_or_assign(one.name, one);  // the last one replaces others
+    for (const Argument& one : arguments)
+      // A repeated argument replaces earlier ones.
+      arguments_.insert_or_assign(one.name, one);
   }
 
   LaunchFile read(const std::string& framework) {
     std::map<std::string, std::string>
-        defaults;  // defaults of quantities without an argument: numbers, or names of other quantities
+        defaults;  // default of each quantity without an argument: a number, or the name of another quantity
     std::vector<std::string> seen{kAlways};
     for (const LaunchRow* row : rows_of(framework)) {
       if (std::ranges::count(seen, row->quantity) > 0) continue;
@@ -364,7 +368,7 @@ class LaunchReader {
       if (matches(forms, argument)) return take(row.quantity, ours, argument);
     }
     if (argument == nullptr) return;
-    // The number of an argument may be followed by words that belong to no argument.
+    // Words that belong to no argument may follow an argument's number.
     const std::string first = argument->value.substr(0, argument->value.find(' '));
     const double number = parse_whole<double>(first).value_or(0);
     if (!(number >= (row.real ? 0 : 1) && number > 0 && number <= kMostNumber &&
@@ -383,7 +387,8 @@ class LaunchReader {
     fault(*argument, fmt::format("use some of {}", fmt::join(known, ", ")));
   }
 
-  /// Takes the value whose rows all match the arguments; of several, the one with most rows.
+  /// Takes the value whose rows all match the arguments; if several do, the one with the largest number of rows whose
+  /// argument is given.
   void read_choice(const std::vector<const LaunchRow*>& same) {
     const LaunchRow* first = nullptr;
     for (const LaunchRow* row : same) {
@@ -422,7 +427,8 @@ class LaunchReader {
   std::vector<Diagnostic> faults_;
 };
 
-/// Returns true if a text contains an argument in the notation of the format.
+/// Returns true if a text contains an argument in the notation of the format; in JSON, the first part of its name is
+/// enough.
 bool holds(const std::string& text, LaunchFormat format, const std::string& argument) {
   const auto has = [&](const std::string& word) { return text.find(word) != std::string::npos; };
   const std::size_t dot = argument.rfind('.');

@@ -33,7 +33,7 @@ void of_bert(const ConfigKeys& keys, ModelConfig& model) {
   model.remarks.push_back(ModelRemark::both_heads);
 }
 
-/// Reads DistilBERT: without segments and pooler, timed without a head.
+/// Reads DistilBERT, which has no segments and no pooler, and is timed without a head.
 void of_distilbert(const ConfigKeys& keys, ModelConfig& model) {
   model.architecture = "bert";
   auto& sizes = model.sizes;
@@ -90,7 +90,8 @@ void of_t5(const ConfigKeys& keys, ModelConfig& model) {
   const bool gated = keys.text("feed_forward_proj").starts_with("gated");
   sizes["mlp"] = gated ? 0 : 1;
   sizes["buckets"] = keys.size_or("relative_attention_num_buckets", 32);
-  sizes["target-length"] = 114;  // pre-training of T5, after 512 tokens (arXiv:1910.10683, section 3.1.4)
+  // T5's pre-training has 114 targets per 512 tokens of input (arXiv:1910.10683, section 3.1.4).
+  sizes["target-length"] = 114;
   model.longest = 512;
 }
 
@@ -134,7 +135,7 @@ void of_clip(const ConfigKeys& keys, ModelConfig& model) {
     throw std::runtime_error("needs an 'intermediate_size' of the text model of four times its 'hidden_size'");
 }
 
-/// A type of model, and the reader of its keys.
+/// A type of model, and the function that reads its keys.
 struct ConfigType {
   const char* name;
   void (*read)(const ConfigKeys& keys, ModelConfig& model);
@@ -145,10 +146,10 @@ constexpr std::array<ConfigType, 6> kEncoders{{{"bert", of_bert},
                                                {"roberta", of_roberta},
                                                {"t5", of_t5},
                                                {"xlm-roberta", of_roberta}}};
-// Types without a sequence length.
+// Types of models without sequences.
 constexpr std::array<ConfigType, 3> kOfOtherSamples{{{"clip", of_clip}, {"vit", of_vit}, {"whisper", of_whisper}}};
 
-/// Common types with layers that no workload has.
+/// Common types with layers that no workload of dadsim has.
 constexpr std::array<std::pair<const char*, const char*>, 6> kUnlike{
     {{"qwen3_next", "linear attention (Gated DeltaNet) in three blocks of four"},
      {"modernbert", "an encoder with gated feed-forward networks and windows to both sides"},
@@ -157,7 +158,8 @@ constexpr std::array<std::pair<const char*, const char*>, 6> kUnlike{
      {"mamba2", "blocks of Mamba-2"},
      {"jamba", "blocks of Mamba, and of attention with experts"}}};
 
-/// Returns the keys with the defaults of the type's class for missing ones. Keys of older files are renamed.
+/// Returns the keys, with defaults of the type's class for missing ones. A key that the file has under its other name
+/// is not missing.
 Json with_defaults(Json keys, const std::string& type) {
   constexpr std::array<std::pair<const char*, const char*>, 4> kOtherNames{
       {{"n_embd", "hidden_size"},
@@ -189,7 +191,7 @@ Json as_config(const Json& params) {
               {"num_hidden_layers", keys.size("n_layers")},
               {"num_attention_heads", keys.size("n_heads")},
               {"num_key_value_heads", keys.size_or("n_kv_heads", keys.size("n_heads"), 1)}};
-  // Llama 1 and 2 take the number of words from the tokenizer.
+  // Files of Llama 1 and 2 lack the size of the vocabulary; the tokenizer determines it.
   const std::int64_t words = params.value("vocab_size", -1);
   if (words > 0) config["vocab_size"] = words;
   if (keys.has("head_dim")) config["head_dim"] = keys.size("head_dim");
@@ -228,7 +230,7 @@ std::optional<AdapterConfig> adapter_config_of(const std::string& text) {
     throw std::runtime_error(
         fmt::format("has adapters of peft_type '{}'; only LORA is supported", keys.text("peft_type")));
   AdapterConfig adapter{keys.text("base_model_name_or_path"), keys.size_or("r", 8, 1)};
-  // Targets given as a pattern, or as "all-linear", include feed-forward networks.
+  // Targets given as a pattern, or as "all-linear", count as including feed-forward networks.
   adapter.attention_alone = !keys.is_list("target_modules") && !keys.has("target_modules");
   if (!keys.is_list("target_modules")) return adapter;
   adapter.attention_alone = true;
@@ -257,7 +259,8 @@ std::optional<ModelConfig> model_config_of(const std::string& text, std::int64_t
     other->read(ConfigKeys(keys), model);
     return model;
   }
-  // Reads the language part of a multimodal model. In older files its keys are next to those of the towers.
+  // Reads the language part of a multimodal model. In older files, its keys are on the same level as those of the
+  // towers.
   const bool nested = whole.has("text_config") && !whole.has("hidden_size");
   const std::string part = nested ? whole.within("text_config").text("model_type") : model.type;
   const std::vector<std::string> decoders = decoder_types();
@@ -279,7 +282,7 @@ std::optional<ModelConfig> model_config_of(const std::string& text, std::int64_t
   std::int64_t& tokens = model.sizes["sequence"];
   tokens = sequence > 0 ? sequence : model.longest > 0 ? std::min(model.longest, kUsualTokens) : kUsualTokens;
   if (model.architecture == "bert" && !model.sizes.contains("masked")) {
-    // 15 % of the tokens; for 512 tokens the 80 of the authors' implementation.
+    // 15 % of the tokens are masked; for 512 tokens, 80 as in the authors' implementation.
     constexpr double kMasked = 0.15;
     model.sizes["masked"] =
         tokens == 512 ? 80 : static_cast<std::int64_t>(std::ceil(kMasked * static_cast<double>(tokens) - 1e-9));

@@ -30,7 +30,7 @@ std::string folder_of(const std::string& path) {
   throw OutputError(fmt::format("cannot {} '{}': {}", what, path, std::strerror(reason)));
 }
 
-/// A descriptor that closes with this object.
+/// A file descriptor that this object closes.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -40,7 +40,7 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   operator int() const { return number_; }  // NOLINT(google-explicit-constructor): for system calls
-  /// Returns the result of closing it: a network file system reports failed writes there.
+  /// Closes the descriptor, and returns the result: network file systems report failed writes only then.
   int close() { return ::close(std::exchange(number_, -1)); }
 
  private:
@@ -58,8 +58,8 @@ void write_all(int descriptor, std::string_view content, const std::string& path
   }
 }
 
-/// Refuses an output file that this process has read. Commands compare their outputs with their inputs before they run;
-/// this covers files that none of them compared.
+/// Refuses an output file that this process has read. Commands compare outputs with inputs before they run; this check
+/// covers files that they did not know then.
 void refuse_input(const std::string& path, const struct stat& output) {
   for (const std::string& input : noted_inputs()) {
     struct stat read {};
@@ -84,7 +84,7 @@ void check_writable(const std::string& path) {
   struct stat status {};
   if (exists(target, status)) {
     if (S_ISDIR(status.st_mode)) throw OutputError(fmt::format("cannot write '{}': it is a folder; name a file", path));
-    // A privileged user (root) could overwrite it, against the owner's wish.
+    // Refuses a write-protected file, which a privileged user (root) could otherwise overwrite.
     if (S_ISREG(status.st_mode) && (status.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0)
       throw OutputError(fmt::format("cannot write '{}': it is write-protected", path));
     if (::access(target.c_str(), W_OK) != 0) cannot("write", path, errno);
@@ -118,14 +118,14 @@ void write_file_atomically(const std::string& path, const std::function<void(con
     std::fflush(stdout);
     return produce([&](std::string_view part) { write_all(*descriptor, part, path); });
   }
-  // Writes the target of a symbolic link; the link stays.
+  // Writes to the target of a symbolic link, and keeps the link.
   const std::string target = destination_of(path);
   struct stat status {};
   const bool there = exists(target, status);
-  // A device or a pipe (/dev/null, a shell's >(…)) cannot be replaced by renaming: it is written to directly.
+  // Writes directly to a device or a pipe (/dev/null, a shell's >(…)), which renaming cannot replace.
   if (there && !S_ISREG(status.st_mode)) {
     int opened = -1;
-    // A pipe without a reader blocks the writer, which the user may interrupt.
+    // Opening a pipe blocks until it has a reader; the user may interrupt the wait.
     while ((opened = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)) < 0 && errno == EINTR) {
       if (interrupted().load()) throw Cancelled();
     }

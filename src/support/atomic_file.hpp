@@ -13,15 +13,15 @@ namespace dadsim {
 /// for a file that was read (whole_file.hpp); Cancelled if the user ends the wait for a reader of a pipe.
 void write_file_atomically(const std::string& path, std::string_view content);
 
-/// Writes the content part by part through `put`, so that it may be larger than memory.
+/// Writes the content in parts through `put`, so that it may be larger than memory.
 using PutContent = std::function<void(std::string_view part)>;
 void write_file_atomically(const std::string& path, const std::function<void(const PutContent& put)>& produce);
 
-/// Writes the content unchanged, terminal or not, and flushes it. Throws OutputError.
+/// Writes the content unchanged, even to a terminal, and flushes it. Throws OutputError.
 void write_to_standard_output(std::string_view content);
 
-/// Checks before anything runs that `path` could be written later. Throws OutputError if its folder is missing or not
-/// writable, if the path is a folder, or a write-protected file.
+/// Checks whether `path` can be written later. Throws OutputError if its folder is missing or not writable, or if the
+/// path is a folder or a write-protected file.
 void check_writable(const std::string& path);
 
 }  // namespace dadsim

@@ -19,9 +19,9 @@ std::string join_lines(const std::vector<Diagnostic>& diagnostics) {
   return text;
 }
 
-constexpr std::size_t kLongestWord = 100;  // longest word compared with names
+constexpr std::size_t kLongestWord = 100;  // longest word that is compared with names, bytes
 
-/// Returns the candidates that begin with the word, in any case; if there are none, those that contain it.
+/// Returns the candidates that begin with the word, in upper or lower case; if there are none, those that contain it.
 std::vector<std::string> that_hold(std::string_view word, std::span<const std::string> candidates) {
   const std::string sought = lower_case(word);
   std::vector<std::string> beginning;
@@ -70,8 +70,8 @@ std::string closest(std::string_view word, std::span<const std::string> candidat
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
-  constexpr std::size_t kShortest = 3;      // characters of a word that counts as part of a name
-  constexpr std::size_t kListedWhole = 20;  // names of a choice that a message lists whole
+  constexpr std::size_t kShortest = 3;      // shortest word that may be a part of a name, bytes
+  constexpr std::size_t kListedWhole = 20;  // largest number of names that a message lists in full
   const bool may_be_name = word.size() <= kLongestWord;
   if (word.size() >= kShortest && may_be_name) {
     const std::vector<std::string> meant = that_hold(word, candidates);

@@ -4,8 +4,8 @@
 
 namespace dadsim {
 
-/// Thrown if the system denies something that any work needs (a process, a descriptor): neither a wrong input nor a
-/// failing simulation, so that nothing may be recorded. The same command continues once the missing resource is
+/// Thrown if the system denies a resource that any work needs (a process, a descriptor). This is neither wrong input
+/// nor a failing simulation, so no result may be recorded. The same command can continue once the resource is
 /// available.
 class EnvironmentError : public std::runtime_error {
  public:

@@ -11,9 +11,9 @@
 #include "support/diagnostics.hpp"
 
 // Tables of facts: CSV files (RFC 4180) next to the code that reads them, built into the program. Lines that begin with
-// # are comments; the first other line names the columns, with their units in brackets. Every row has a `date` (of the
-// source, as 2024, 2024-05 or 2024-05-01) and a `source`, except in tables of words. Errors in a file are bugs of ours:
-// std::logic_error, `file:line: what; what would be right`.
+// # are comments; the first other line has the names of columns, with units in brackets. Every row has a `date` (of the
+// source, as 2024, 2024-05 or 2024-05-01) and a `source`, except in tables of words. Errors in a file are bugs of
+// dadsim: std::logic_error, `file:line: what; remedy`.
 
 namespace dadsim {
 
@@ -30,14 +30,14 @@ class FactTable {
     const std::string& optional_text(std::string_view column) const;
     /// Returns the cell, which must not be empty.
     const std::string& text(std::string_view column) const;
-    /// Returns a number, or a quotient of two: 16/36.
+    /// Returns the cell as a number; it may be a quotient of two numbers: 16/36.
     double number(std::string_view column) const;
-    /// Returns a part of a cell of the column as a number.
+    /// Returns a part of the column's cell as a number.
     double number_of(std::string_view part, std::string_view column) const;
     double number_or(std::string_view column, double otherwise) const;
     std::int64_t integer(std::string_view column) const;
-    bool yes(std::string_view column) const;  ///< yes or no
-    /// Returns the value for the cell's name.
+    bool yes(std::string_view column) const;  ///< Returns true for "yes", false for "no".
+    /// Returns the enumeration value whose name is in the cell.
     template <class Value>
     Value one_of(std::string_view column, std::initializer_list<std::pair<std::string_view, Value>> choices) const {
       std::vector<std::string> names;
@@ -47,7 +47,7 @@ class FactTable {
       }
       wrong("'" + text(column) + "' as " + std::string(column), suggestion(text(column), names));
     }
-    /// Returns the row of another table that begins with the cell.
+    /// Returns the row of another table whose first cell equals this cell.
     const Row& row_of(std::string_view column, const FactTable& other) const;
     /// Throws an error with the file and the line of the row.
     [[noreturn]] void wrong(std::string what, std::string remedy) const;
@@ -61,7 +61,7 @@ class FactTable {
     std::vector<std::string> cells_;
   };
 
-  /// `columns`: all columns, in order. No two rows begin with the same `keys` cells.
+  /// `columns`: all columns, in order. `keys`: number of first cells that must be unique together.
   FactTable(const TableText& file, std::vector<std::string> columns, std::size_t keys = 1);
   FactTable(const FactTable&) = delete;
   FactTable& operator=(const FactTable&) = delete;
@@ -84,8 +84,8 @@ class FactTable {
   std::vector<Row> rows_;
 };
 
-/// Reads the constants of a table with a row for each: name, value, unit, words, date and source. `members`: the member
-/// for each name; a name without a row, or a row without a name, is an error.
+/// Reads a table with one constant per row: name, value, unit, words, date and source. `members`: the member for each
+/// name. Throws an error for a name without a row, or a row without a name.
 template <class Constants>
 Constants read_constants(const TableText& file,
                          std::initializer_list<std::pair<std::string_view, double Constants::*>> members) {
@@ -97,7 +97,8 @@ Constants read_constants(const TableText& file,
   return all;
 }
 
-/// Returns the cells of a line of a CSV file, without their quotes. Throws std::invalid_argument for unpaired quotes.
+/// Returns the cells of a line of a CSV file, without their quotes. Throws std::invalid_argument for wrong quotes:
+/// unpaired, inside an unquoted cell, or followed by text.
 std::vector<std::string> csv_cells(std::string_view line);
 
 }  // namespace dadsim

@@ -21,9 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // links that Linux follows
+constexpr int kMostLinks = 40;  // largest number of links that Linux follows
 
-/// Returns whether names in this folder that differ only in case are one name.
+/// Returns whether the folder's file system ignores the case of names.
 bool folds_case(const std::string& folder) {
   constexpr std::array<std::uint32_t, 6> kWithoutCase{0x4D44, 0x2011BAB0, 0x5346544E, 0xFF534D42, 0xFE534D42, 0x517B};
   struct statfs system {};
@@ -34,7 +34,7 @@ bool folds_case(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return false;
   int flags = 0;
-  constexpr int kCaseFolded = 0x40000000;  // FS_CASEFOLD_FL, a folder of ext4 or f2fs
+  constexpr int kCaseFolded = 0x40000000;  // FS_CASEFOLD_FL: a case-insensitive folder of ext4 or f2fs
   const bool folded = ::ioctl(descriptor, FS_IOC_GETFLAGS, &flags) == 0 && (flags & kCaseFolded) != 0;
   ::close(descriptor);
   return folded;

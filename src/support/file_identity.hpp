@@ -8,14 +8,14 @@
 namespace dadsim {
 
 /// Identity of a path's file under any name. An existing file is identified by device and inode, so that `x`, `./x`, a
-/// symbolic link and a hard link are one; otherwise by its folder and its name, in lower case if the file system
-/// ignores case.
+/// symbolic link and a hard link are equal. A missing file is identified by its folder and its name, in lower case if
+/// the file system ignores case.
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;      ///< inode of the file, or of its folder
   std::string name;     ///< name in that folder; empty if the file exists
-  bool regular = true;  ///< is a regular file, or will be
-  /// True if any number of writers may write to it (/dev/null).
+  bool regular = true;  ///< true: a regular file, or a file that will be created
+  /// True if any number of writers may share the file (/dev/null).
   bool takes_all = false;
 
   bool is_same_as(const FileIdentity& other) const {
@@ -29,8 +29,8 @@ FileIdentity identity_of(const std::string& path);
 /// Returns the destination of `path`: itself, or the final target of a symbolic link.
 std::string destination_of(const std::string& path);
 
-/// Returns the descriptor of this process that a path names: 1 for "-", "/dev/stdout" and "/dev/fd/1", and so on; none
-/// for the path of a file. Opening such a path again would start at the beginning of a file being written.
+/// Returns the file descriptor that a path names: 1 for "-", "/dev/stdout" and "/dev/fd/1", and so on; none for the
+/// path of a file. Opening such a path again would start at the beginning of a file that is being written.
 std::optional<int> descriptor_of(const std::string& path);
 
 }  // namespace dadsim

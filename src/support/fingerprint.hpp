@@ -6,7 +6,7 @@
 
 namespace dadsim {
 
-/// Returns the 64-bit FNV-1a hash: it distinguishes inputs, but not against an adversary.
+/// Returns the 64-bit FNV-1a hash, which is not secure against adversaries.
 inline std::uint64_t fingerprint(std::string_view bytes, std::uint64_t hash = 0xcbf29ce484222325ULL) {
   for (const char byte : bytes) {
     hash ^= static_cast<unsigned char>(byte);

@@ -7,13 +7,13 @@
 
 namespace dadsim {
 
-/// A map with 64-bit keys in contiguous memory, by open addressing with linear probing: for millions of small values,
-/// for which nodes would dominate the cost. Entries can only be removed all at once.
+/// A map with 64-bit keys in contiguous memory (open addressing with linear probing), for millions of small values.
+/// Entries can only be removed all at once.
 template <class Value>
 class FlatMap {
  public:
-  /// Returns the key's value, made from `value` if missing, and whether it was made. The pointer is valid until the
-  /// next insertion.
+  /// Returns the key's value, and whether it was inserted now; a missing value is a copy of `value`. The pointer is
+  /// valid until the next insertion.
   std::pair<Value*, bool> try_emplace(std::uint64_t key, const Value& value) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     Slot& slot = slots_[place_of(key)];
@@ -35,7 +35,7 @@ class FlatMap {
     slots_.clear();
     size_ = 0;
   }
-  /// Makes room for that many entries.
+  /// Reserves memory for `count` entries.
   void reserve(std::size_t count) {
     while (slots_.size() < 2 * count + 2) grow();
   }
@@ -47,8 +47,9 @@ class FlatMap {
     bool used = false;
   };
 
-  /// Returns the slot where the key is, or would be. Keys are spread by a multiplication (D. E. Knuth, The Art of
-  /// Computer Programming, volume 3, section 6.4): addresses and consecutive numbers would otherwise cluster.
+  /// Returns the index of the slot that has the key, or that it would take. Keys are multiplied (D. E. Knuth, The Art
+  /// of Computer Programming, volume 3, section 6.4), because addresses and consecutive numbers would otherwise
+  /// cluster.
   std::size_t place_of(std::uint64_t key) const {
     const std::size_t mask = slots_.size() - 1;
     const std::uint64_t spread = key * 0x9e3779b97f4a7c15ULL;

@@ -14,14 +14,14 @@ namespace {
 
 constexpr const char* kNone = "–";
 
-/// Returns three significant digits without an exponent, for values that round to less than 1000.
+/// Returns a value with three significant digits and without an exponent. The value must round to less than 1000.
 std::string three_digits(double value) {
   if (value < 9.995) return fmt::format("{:.2f}", value);
   if (value < 99.95) return fmt::format("{:.1f}", value);
   return fmt::format("{:.0f}", value);
 }
 
-/// Returns the character that starts at `at`; a byte that is no UTF-8 counts as a character.
+/// Returns the character that starts at `at`; a byte that is not UTF-8 counts as one character.
 Utf8Character character_at(std::string_view text, std::size_t at) {
   const Utf8Character found = first_character(text.substr(at));
   return found.bytes > 0 ? found : Utf8Character{1, static_cast<unsigned char>(text[at])};

@@ -7,11 +7,11 @@
 
 namespace dadsim {
 
-// Numbers and text for people. A number that is not finite reads "–".
+// Formatting of numbers and text for people. A number that is not finite is "–".
 
 std::string human_seconds(double seconds);  ///< "3.20 s", "4 min 10 s", "2.10 h", "12.5 days"
-std::string human_bytes(double bytes);      ///< decimal: "512 B", "74.6 kB", "2.14 MB"
-std::string human_percent(double share);    ///< share of 1, one decimal: "96.3 %"
+std::string human_bytes(double bytes);      ///< decimal units: "512 B", "74.6 kB", "2.14 MB"
+std::string human_percent(double share);    ///< a share of 1, with one decimal: "96.3 %"
 
 std::string human_energy(double joules);  ///< "512 J", "4.20 Wh", "1.35 kWh"
 
@@ -25,11 +25,11 @@ std::size_t display_width(std::string_view text);
 std::string left_aligned(std::string_view text, std::size_t width);
 std::string right_aligned(std::string_view text, std::size_t width);
 
-/// Breaks text at spaces (but keeps a number and its unit together) so that no line is wider than `width`, unless a
-/// single word is; all lines but the first begin with `indent` spaces. Ends in a newline.
+/// Breaks text at spaces, except between a number and its unit, into lines of at most `width` columns; a longer word
+/// has its own line. All lines but the first begin with `indent` spaces. The result ends in a newline.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
-/// Returns for example "10 Mbit/s", "200 Gbit/s"; from a terabit on in bytes: "450 GB/s".
+/// Returns for example "10 Mbit/s", "200 Gbit/s"; from 1 Tbit/s on in bytes: "450 GB/s".
 std::string human_link_rate(double bytes_per_second);
 
 }  // namespace dadsim

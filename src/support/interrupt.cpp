@@ -9,7 +9,7 @@ namespace {
 
 std::atomic<bool> flag{false};
 std::atomic<void (*)()> then{nullptr};
-static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler may use it
+static_assert(std::atomic<bool>::is_always_lock_free);  // lock-free, so that signal handlers may use it
 
 }  // namespace
 

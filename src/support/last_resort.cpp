@@ -13,14 +13,14 @@
 namespace dadsim {
 namespace {
 
-constexpr std::int64_t kGrace = 800'000;  // microseconds
+constexpr std::int64_t kGrace = 800'000;  // microseconds until the process is ended
 
 std::atomic<int> code_when_ended{0};
-std::atomic<bool> over{false};  // the process is not to be ended any more
+std::atomic<bool> over{false};  // true: the process must not be ended any more
 std::atomic<bool> half_written{false};
 std::array<char, PATH_MAX> half_written_path{};
 
-/// Runs in a signal handler: only async-signal-safe calls.
+/// Runs in a signal handler, so it may only make async-signal-safe calls.
 void end(int) {
   if (over.load()) return;
   if (half_written.load()) ::unlink(half_written_path.data());

@@ -4,17 +4,19 @@
 
 namespace dadsim {
 
-/// Ends the process if interrupted() work does not stop by itself within a second: with `exit_code`, a message on
-/// standard error, its children ended, and half-written files removed. Call it after catch_interrupts().
+/// If work does not stop within 0.8 seconds after an interruption (interrupted()), ends the process with `exit_code`:
+/// removes the file of a HalfWritten object, and prints a message on standard error. Children end with the process.
+/// Must be called after catch_interrupts().
 void end_when_interrupted(int exit_code);
 
-/// Registers `what`, which the handlers of catch_interrupts() call too: it must be async-signal-safe.
+/// Registers a function that the handlers of catch_interrupts() also call. It must be async-signal-safe.
 void when_interrupted(void (*what)());
 
-/// Declares that the work is ending by itself: the process is no longer ended.
+/// Disables end_when_interrupted(), because the work is ending by itself.
 void ends_by_itself();
 
-/// Removes `path` if the process is ended during this object's life.
+/// Makes end_when_interrupted() remove `path` if it ends the process during this object's life. At most one object may
+/// exist at a time.
 class HalfWritten {
  public:
   explicit HalfWritten(const std::string& path);

@@ -12,15 +12,15 @@
 namespace dadsim {
 namespace {
 
-/// Returns the number in a file of the control groups; infinite without a number ("max") or file.
+/// Returns the number in a file of a control group; infinite if the file is missing, or has no number ("max").
 double limit_in(const std::filesystem::path& file) {
   std::ifstream in(file);
   double bytes = 0;
   return in >> bytes && bytes > 0 ? bytes : std::numeric_limits<double>::infinity();
 }
 
-/// Returns the least limit of the group that /proc/self/cgroup names and of its ancestors. In a container the group's
-/// own files are at the root of the mount.
+/// Returns the smallest limit of the group in /proc/self/cgroup and of its ancestors. In a container, the group's own
+/// files are at the root of the mount.
 double limit_of_groups() {
   double least = std::numeric_limits<double>::infinity();
   std::ifstream groups("/proc/self/cgroup");

@@ -2,9 +2,9 @@
 
 namespace dadsim {
 
-/// Returns the most bytes of memory that this process can have: the least of the machine's memory, its control group's
-/// limit (cgroup v2 memory.max or v1 memory.limit_in_bytes, of the group and its ancestors) and RLIMIT_AS; 0 if all are
-/// unknown. Memory used by other processes is not subtracted.
+/// Returns the largest amount of memory, in bytes, that this process can use: the smallest of the machine's memory, the
+/// limits of its control group and this group's ancestors (cgroup v2 memory.max or v1 memory.limit_in_bytes), and
+/// RLIMIT_AS; 0 if all are unknown. Does not subtract memory that other processes use.
 double memory_limit();
 
 }  // namespace dadsim

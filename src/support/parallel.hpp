@@ -18,19 +18,19 @@ inline std::size_t thread_limit() {
                   static_cast<std::size_t>(tbb::this_task_arena::max_concurrency()));
 }
 
-/// Calls `loop(context)`, one of TBB's loops, so that it runs completely or throws. If a body throws, TBB cancels the
-/// loops inside its other bodies too, which return silently with work undone: their results must not be used. They
-/// therefore throw Cancelled, which only those other bodies see.
+/// Calls `loop(context)`, one of TBB's loops, such that it completes or throws. If a body throws, TBB also cancels
+/// loops inside other bodies, which then return silently with unfinished work. These loops therefore throw Cancelled,
+/// which only the other bodies see.
 template <class Loop>
 void whole_or_cancelled(const Loop& loop) {
   tbb::task_group_context context;
-  // Isolated: a waiting thread must not start a whole other training run meanwhile.
+  // Isolated, so that a waiting thread does not start another training run meanwhile.
   tbb::this_task_arena::isolate([&] { loop(context); });
   if (context.is_group_execution_cancelled()) throw Cancelled();
 }
 
-/// Calls `body(i)` for every i in [0, count), possibly in parallel. Bodies must not depend on each other, so that the
-/// result is the same for any number of threads. Rethrows an exception of a body; some bodies may then not have been
+/// Calls `body(i)` for every i in [0, count), possibly in parallel. Bodies must be independent, so that the result is
+/// the same for any number of threads. Rethrows an exception of a body, after which some bodies may not have been
 /// called.
 template <class Body>
 void parallel_for(std::size_t count, Body&& body) {
@@ -49,8 +49,8 @@ void parallel_for(std::size_t count, Body&& body) {
   });
 }
 
-/// Cuts [0, count) into blocks of a fixed size and calls `body(begin, end)` for each, possibly in parallel. Neither the
-/// cuts nor the rounding depend on the number of threads.
+/// Calls `body(begin, end)` for blocks of [0, count) of a fixed size, possibly in parallel. Neither the blocks nor
+/// rounding depend on the number of threads.
 template <class Body>
 void parallel_for_blocks(std::size_t count, std::size_t block, Body&& body) {
   const std::size_t blocks = (count + block - 1) / block;

@@ -8,8 +8,8 @@
 
 namespace dadsim {
 
-/// Parses a text that is a number and nothing else, in C++ notation: no blanks, no plus sign, no unit. None if it is no
-/// number, or outside the range of `Number`.
+/// Parses a text that consists of one number in C++ notation: no blanks, no plus sign, no unit. Returns none for any
+/// other text, or outside the range of `Number`.
 template <class Number>
 std::optional<Number> parse_whole(std::string_view text) {
   Number value{};
@@ -18,7 +18,7 @@ std::optional<Number> parse_whole(std::string_view text) {
   return value;
 }
 
-/// Does the same for a number from `least` to `most`.
+/// Parses a number like parse_whole(text); returns none also outside `least` … `most`.
 template <class Number>
 std::optional<Number> parse_whole(std::string_view text, Number least,
                                   Number most = std::numeric_limits<Number>::max()) {

@@ -5,12 +5,12 @@
 
 namespace dadsim {
 
-/// Returns whether the pattern matches the name; * matches anything, every other character itself.
+/// Returns whether the pattern matches the name. * matches any characters; every other character matches itself.
 inline bool fits(std::string_view pattern, std::string_view name) {
   std::size_t p = 0;
   std::size_t n = 0;
   std::size_t star = std::string_view::npos;
-  std::size_t taken = 0;  // end of the part of the name that the last star matches
+  std::size_t taken = 0;  // end of the part that the last star matches so far
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;

@@ -12,10 +12,10 @@ namespace dadsim {
 template <class T>
 class Pool {
  public:
-  /// Goes back into the pool at the end of its scope.
+  /// Returns the object to the pool when this handle is destroyed.
   using Borrowed = std::unique_ptr<T, std::function<void(T*)>>;
 
-  /// Takes a free object, or makes a new one. The pool must outlive the result.
+  /// Borrows a free object, or makes a new one. The pool must outlive the result.
   Borrowed borrow(const std::function<std::unique_ptr<T>()>& make) {
     std::unique_ptr<T> taken;
     {

@@ -11,8 +11,8 @@
 namespace dadsim {
 namespace {
 
-constexpr double kInterval = 0.2;     // seconds
-constexpr double kLeastShare = 0.01;  // below it, an estimate of the remaining time is a guess
+constexpr double kInterval = 0.2;     // seconds between two outputs
+constexpr double kLeastShare = 0.01;  // smallest share done for which the remaining time is estimated
 
 }  // namespace
 

@@ -9,8 +9,8 @@
 
 namespace dadsim {
 
-/// Progress of a phase on standard error: on a terminal one line that is rewritten, elsewhere a line after 20 seconds
-/// and then whenever the elapsed time has doubled.
+/// Progress of a phase on standard error. On a terminal one line is rewritten; otherwise a line is printed after 20
+/// seconds, and then each time the elapsed time has doubled.
 class ProgressLine {
  public:
   explicit ProgressLine(double first = 20) : start_(std::chrono::steady_clock::now()), next_(first) {}
@@ -21,20 +21,20 @@ class ProgressLine {
 
  private:
   std::chrono::steady_clock::time_point start_;
-  double next_;  ///< seconds until the next line
+  double next_;  ///< seconds after the beginning from which the next line may be printed
 };
 
 /// Reports the progress of a phase and its remaining time. Safe to call from several threads.
 class Progress {
  public:
-  /// `parts` run in parallel (the runs of a scenario).
+  /// `parts`: number of parts that run in parallel (the runs of a scenario).
   Progress(std::string what, std::size_t parts, bool enabled);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void update(std::size_t part, std::int64_t done, std::int64_t total);
-  /// Shows the result of `text` instead of a share, if the line is due.
+  /// Prints the result of `text` in place of a share, if an output is due.
   void say(const std::function<std::string()>& text);
 
  private:
@@ -46,7 +46,7 @@ class Progress {
   std::mutex mutex_;
   std::vector<double> share_;
   ProgressLine line_;
-  double last_ = 0;  ///< seconds of the last output
+  double last_ = 0;  ///< date of the last output by `line_`, seconds; −1: none yet
 };
 
 }  // namespace dadsim

@@ -1,6 +1,6 @@
 #pragma once
 
-// Philox without vector registers, whose intrinsics would add 50,000 lines wherever there are random numbers.
+// Disables vector registers in Philox: their headers would add 50,000 lines to each file that uses random numbers.
 #define R123_USE_SSE 0
 #define R123_USE_X86INTRIN_H 0
 #include <Random123/philox.h>
@@ -51,9 +51,9 @@ enum class Purpose : std::uint32_t {
   presence,
 };
 
-/// Counter-based random numbers (Philox4x32-10, Salmon et al., SC 2011): they depend on (seed, purpose, worker, step)
-/// alone, never on threads or their order. A UniformRandomBitGenerator for Boost.Random's distributions (the standard
-/// library's differ between implementations).
+/// Counter-based random numbers (Philox4x32-10, Salmon et al., SC 2011), which depend on (seed, purpose, worker, step)
+/// alone, never on threads or their order. A UniformRandomBitGenerator for Boost.Random's distributions, because
+/// distributions of the standard library differ between implementations.
 class RandomStream {
  public:
   using result_type = std::uint32_t;

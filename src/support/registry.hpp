@@ -8,8 +8,8 @@
 
 namespace dadsim {
 
-/// Entries by name, in the order of presentation. `Entry` has a `name`. Entries are added before several threads look
-/// any up, usually where the registry is made.
+/// Entries by name, in the order of presentation. `Entry` has a `name`. All entries must be added before several
+/// threads look any up.
 template <class Entry>
 class Registry {
  public:
@@ -18,7 +18,7 @@ class Registry {
     for (Entry& entry : entries) add(std::move(entry));
   }
 
-  /// Throws std::logic_error for a name already in use.
+  /// Adds an entry. Throws std::logic_error for a name already in use.
   void add(Entry entry) {
     if (find(entry.name) != nullptr) throw std::logic_error("two entries have the name '" + entry.name + "': " + kind_);
     entries_.push_back(std::move(entry));

@@ -6,8 +6,8 @@
 
 namespace dadsim {
 
-/// Returns the text as one word for a shell (POSIX, 2.2.2): between single quotes no character is special. For commands
-/// that a user may paste: their names may come from a stranger's file.
+/// Returns the text as one word for a shell: between single quotes no character is special (POSIX, 2.2.2). For commands
+/// that a user may paste, with names that may come from an untrusted file.
 inline std::string shell_word(std::string_view text) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-// Text is split with these instead of a std::istream, which swallows a bad_alloc and treats it as the end of the text.
+// Functions to split text. A std::istream would swallow a bad_alloc, and treat it as the end of the text.
 namespace dadsim {
 
 /// White space as XML defines it.
@@ -20,7 +20,7 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kWhiteSpace) + 1 - first);
 }
 
-/// Returns the parts of a text between separators, including empty ones: one more than separators.
+/// Returns the parts of a text between separators, including empty ones: one more part than separators.
 inline std::vector<std::string_view> split_at(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (;;) {
@@ -52,7 +52,7 @@ class LineIterator {
   std::size_t end_;
 };
 
-/// Returns the lines of a text. A newline ends a line: after the last one there is none.
+/// Returns the lines of a text. A newline ends a line, so no empty line follows the last newline.
 inline auto lines_of(std::string_view text, char newline = '\n') {
   return std::ranges::subrange(LineIterator(text, newline), std::default_sentinel);
 }

@@ -17,7 +17,7 @@ inline void fields(WireWriter& bytes, const Statement& statement) {
   bytes(statement.parts);
 }
 
-/// Reads a statement; deeper nesting than any statement has would exhaust the stack.
+/// Reads a statement. Limits the nesting, because deeper nesting would exhaust the stack.
 inline void read_statement(WireReader& bytes, Statement& statement, int depth) {
   constexpr int kDeepest = 4;
   if (depth > kDeepest) throw std::out_of_range("a statement has too many parts");

@@ -24,7 +24,7 @@ struct CodeRange {
   std::uint32_t first, last;
 };
 
-/// Code points without a glyph of their own, ascending: category Cf, U+2028 and U+2029, and blank fillers.
+/// Code points that are invisible, ascending: category Cf, U+2028 and U+2029, and blank fillers.
 constexpr std::array<CodeRange, 24> kHidden{
     {{0x00AD, 0x00AD},   {0x034F, 0x034F},   {0x0600, 0x0605},   {0x061C, 0x061C},   {0x06DD, 0x06DD},
      {0x070F, 0x070F},   {0x0890, 0x0891},   {0x08E2, 0x08E2},   {0x115F, 0x1160},   {0x17B4, 0x17B5},
@@ -107,7 +107,8 @@ bool is_coloured(int descriptor) {
 void hold_standard_descriptors() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
-    // The lowest free descriptor is returned, which is this one. An output opened for reading cannot be written.
+    // The system returns the lowest free descriptor, which is this one. Standard input is opened for writing and the
+    // others for reading, so that using them still fails.
     static_cast<void>(::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY));
   }
 }
@@ -128,7 +129,7 @@ bool has_hidden_characters(std::string_view name) {
 void say(std::string_view text) noexcept {
   try {
     write_to_standard_error(for_terminal(text));
-  } catch (...) {  // no memory left to write it: the message is lost, but the work continues
+  } catch (...) {  // out of memory: drops the message, and the work continues
   }
 }
 

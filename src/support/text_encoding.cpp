@@ -12,9 +12,9 @@
 namespace dadsim {
 namespace {
 
-/// A character that looks like a plain one, or like nothing.
+/// A character that looks like a plain character, or is invisible.
 struct LookAlike {
-  std::uint32_t code;  ///< Unicode 15
+  std::uint32_t code;  ///< code point in Unicode 15
   const char* name;
   std::string_view plain;
 };

@@ -8,11 +8,11 @@ namespace dadsim {
 
 /// A character of UTF-8.
 struct Utf8Character {
-  std::size_t bytes = 0;  ///< 0: the text does not begin with a character
+  std::size_t bytes = 0;  ///< bytes of the character; 0: the text does not begin with one
   std::uint32_t code = 0;
 };
 
-/// Decodes the first character of `text` (RFC 3629): no stray continuation byte, overlong form or surrogate.
+/// Decodes the first character of `text` (RFC 3629). Rejects stray continuation bytes, overlong forms and surrogates.
 inline Utf8Character first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const std::uint32_t lead = byte(0);

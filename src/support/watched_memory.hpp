@@ -13,16 +13,19 @@
 
 namespace dadsim {
 
-/// Allocation for a C library that continues after a failed allocation: libxml2 reports a document as not well-formed,
-/// writes one without a part, or follows a null pointer. Denied memory comes from a reserve, so that the library ends
-/// normally; check() reports whether memory was denied on this thread since the object was made, so that its result is
-/// not used. Only requests larger than the reserve fail.
+/// Allocator for a C library that continues after a failed allocation: libxml2 then reports a document as not
+/// well-formed, writes a document without a part, or dereferences null. If the system denies memory, it comes from a
+/// reserve, so that the library ends normally. check() then throws, so that the result is not used. Only requests
+/// larger than the rest of the reserve fail. Records whether memory was denied on this thread since the object was
+/// made.
 class WatchedMemory {
  public:
-  static constexpr std::size_t kReserve = std::size_t{1} << 20;  ///< bytes; they take no memory until used
+  static constexpr std::size_t kReserve = std::size_t{1} << 20;  ///< bytes of the reserve, which takes no memory until
+                                                                 ///< it is used
 
   WatchedMemory() { denied = false; }
-  /// Makes the library allocate here; `set_allocator` is its function for that (xmlMemSetup).
+  /// Makes the library allocate with this class; `set_allocator`: the library's function to set its allocator
+  /// (xmlMemSetup).
   template <typename SetAllocator>
   static WatchedMemory of(SetAllocator set_allocator) {
     static const int kSet = set_allocator(&release, &allocate, &reallocate, &duplicate);
@@ -54,7 +57,7 @@ class WatchedMemory {
     void* copy = allocate(size);
     return copy == nullptr ? nullptr : static_cast<char*>(std::memcpy(copy, text, size));
   }
-  /// Frees memory; memory of the reserve is not reused.
+  /// Frees memory, except that of the reserve, which is not reused.
   static void release(void* memory) {
     if (!in_reserve(memory)) std::free(memory);
   }

@@ -48,7 +48,7 @@ std::string unpacked(const std::string& path, std::string bytes, std::size_t mos
       stream.avail_in = static_cast<uInt>(piece);
       fed += piece;
     }
-    if (state == Z_STREAM_END) {  // a file may consist of several streams
+    if (state == Z_STREAM_END) {  // a gzip file may consist of several streams
       if (stream.avail_in == 0) break;
       inflateReset(&stream);
     }

@@ -7,20 +7,20 @@
 
 namespace dadsim {
 
-/// Returns the contents of a file `path` whose bytes may be compressed by gzip, at most `most` bytes of them; other
-/// bytes unchanged. Throws InputError for a damaged or truncated compressed file.
+/// Returns the contents of a file whose bytes may be compressed by gzip, at most `most` bytes; other bytes are
+/// unchanged. `path`: for messages. Throws InputError for a damaged or truncated compressed file.
 std::string unpacked(const std::string& path, std::string bytes, std::size_t most);
 
-/// Throws EnvironmentError if `error` (errno) could affect any file, unlike a missing or forbidden one: no memory, no
-/// descriptor, a failing device.
+/// Throws EnvironmentError if `error` (errno) does not concern one file: no memory, no file descriptor, a failing
+/// device.
 void throw_if_denied(const std::string& path, int error);
 
 /// Returns the bytes of a file, at most `most`; none if it cannot be opened (errno has the reason). Throws
-/// EnvironmentError as above, and InputError if it can be opened but not read to its end: a part must not pass for the
-/// file.
+/// EnvironmentError like throw_if_denied(), and InputError if the file cannot be read to its end, so that a part is not
+/// mistaken for the file.
 std::optional<std::string> whole_file(const std::string& path, std::size_t most = std::string::npos);
 
-/// Most bytes of a file that is read whole.
+/// Limit on a file that is read whole: largest size in bytes, and advice for larger files.
 struct InputLimit {
   std::size_t most;
   const char* smaller;  ///< advice instead of a larger file: "use a part of the log"
@@ -33,8 +33,8 @@ inline constexpr InputLimit kMostOfTable{std::size_t{16} << 20U, "use a file wit
 /// EnvironmentError.
 std::string read_input(const std::string& path, const std::string& form, const InputLimit& limit);
 
-/// Records that this process reads `path`, so that no output is written there. Every opener of a user's file calls it,
-/// whatever the format. Safe to call from several threads.
+/// Records that this process reads `path`, so that no output overwrites it. Must be called by all code that opens a
+/// user's file. Thread-safe.
 void note_input(const std::string& path);
 
 /// Returns the recorded paths, each once.

@@ -13,14 +13,14 @@
 #include <variant>
 #include <vector>
 
-// Bytes between a process and its forked child, and in files of one build: numbers as in memory.
+// Serialisation between a process and its forked child, and in files of one build; numbers are as in memory.
 //
 // The serialisation of a struct is defined once, in its namespace, for writing and reading:
 //
 //     void fields(auto& bytes, of<Bound> auto& bound) { bytes(bound.resource, bound.kind, bound.seconds); }
 //
-// Members may be numbers, texts, enumerations (`last_of` gives the greatest value), vectors, optionals, variants,
-// shared pointers to constant data, and structs with fields.
+// Members may be numbers, texts, enumerations (`last_of` returns the last value), vectors, optionals, variants, shared
+// pointers to constant data, and structs with fields.
 
 namespace dadsim {
 
@@ -86,8 +86,8 @@ class WireWriter {
   std::string bytes_;
 };
 
-/// Throws std::out_of_range if the bytes do not match what is read: truncated, an invalid truth value, a value outside
-/// its enumeration. Memory is allocated only for bytes that are present.
+/// Throws std::out_of_range if the bytes do not fit the types: truncated, an invalid boolean, a value outside of its
+/// enumeration. Memory is allocated only for bytes that are present.
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : bytes_(bytes) {}
@@ -128,7 +128,7 @@ class WireReader {
   }
   template <class Part>
   void take_parts(std::vector<Part>& parts) {
-    constexpr std::size_t kLeast = std::is_arithmetic_v<Part> ? sizeof(Part) : 1;  // bytes of a part
+    constexpr std::size_t kLeast = std::is_arithmetic_v<Part> ? sizeof(Part) : 1;  // smallest number of bytes of a part
     const auto size = read<std::uint64_t>();
     if (size > bytes_.size() / kLeast) throw std::out_of_range("message too short");
     parts.clear();
@@ -165,7 +165,7 @@ class WireReader {
     bytes_.remove_prefix(size);
     return taken;
   }
-  /// limit on nested structs; the functions within functions of an expression go deepest
+  /// largest depth of nested structs; nested functions of an expression are the deepest
   static constexpr int kDeepest = 80;
 
   std::string_view bytes_;
