@@ -1,4 +1,4 @@
-// Steps without some sites: learning from the sites present.
+// Tests steps that some sites miss: methods learn from the sites present.
 #include "algorithms/attendance.hpp"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,8 @@ spec::RunSpec run_among_peers(const SynchronousMethod& method, const spec::Param
   return run;
 }
 
-/// Returns the move of the mean of all networks in the first step: minus the gradient, with plain SGD of rate 1.
+/// Returns how far the mean of all networks moves in the first step. With plain SGD of rate 1, this is minus the
+/// gradient.
 std::vector<float> moved(const Sites& sites, const spec::RunSpec& run, const Attendees* attendees) {
   const auto learners = make_learners(run, sites.problem, 10);
   const std::vector<float> before = models::flat_state(*learners->networks().front());
@@ -68,10 +69,10 @@ std::vector<float> moved(const Sites& sites, const spec::RunSpec& run, const Att
   return sum;
 }
 
-/// Returns true for methods that lose nothing with the right parameters; tests compare them up to rounding.
+/// Returns true for methods that lose nothing with suitable parameters; tests compare these methods up to rounding.
 bool is_linear(const SynchronousMethod& method) {
   if (!method.communicates() || !why_no_weights(method).empty()) return false;
-  // These two methods use Σ x over Σ w, which differs from the mean of x / w.
+  // These two methods take Σ x ÷ Σ w, which is not the mean of x ÷ w.
   if (method.name == "sgp" || method.name == "sparse-push") return false;
   if (method.estimates || method.optimizer == Needs::adam || method.optimizer == Needs::muon) return false;
   return method.decentralised() || method.exact(run_of(method)) || !method.lossless.empty();
@@ -85,7 +86,7 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 
 double length(const std::vector<float>& a) { return distance(a, std::vector<float>(a.size(), 0)); }
 
-// Computes the expectation over all subsets of present sites with their probabilities, not over a sample.
+// Computes the exact expectation, over all subsets of present sites with their probabilities.
 TEST(Attendance, TheExpectedGradientIsThatOfAllWhereEachPartIsWeighedByItsChance) {
   const Sites sites;
   const std::vector<double> chances = {0.9, 0.35, 0.6, 0.5};
@@ -121,7 +122,7 @@ TEST(Attendance, TheExpectedGradientIsThatOfAllWhereEachPartIsWeighedByItsChance
         who.chances.clear();
         add(present);
       }
-      // Low-rank factors are found by iterations with a tolerance.
+      // Iterations find low-rank factors only to a tolerance.
       const double rounding = method.exact(run) ? 3e-5 : 1e-3;
       EXPECT_LT(distance(expected, all), rounding * length(all)) << method.name << ", " << to_string(weights);
       EXPECT_GT(distance(present, all), 0.03 * length(all)) << method.name << ": the mean of those there is biased";
@@ -130,7 +131,8 @@ TEST(Attendance, TheExpectedGradientIsThatOfAllWhereEachPartIsWeighedByItsChance
   EXPECT_GE(methods, 6);
 }
 
-// The step is the mean over the present sites, by samples or by sites. Each site's gradient is computed alone.
+// The step is the mean over the sites present, weighted by samples or equally. Each site's gradient is computed
+// separately.
 TEST(Attendance, WithoutChancesItIsTheMeanOverThoseThatAreThere) {
   const Sites sites;
   for (const spec::SiteWeights weights : {spec::SiteWeights::published, spec::SiteWeights::uniform}) {
@@ -158,7 +160,7 @@ TEST(Attendance, WithoutChancesItIsTheMeanOverThoseThatAreThere) {
   }
 }
 
-// With local weights, a present site moves as if all sites were present. The moves of single sites therefore add up to
+// With weights of its own, a present site moves as if all sites were present. Moves of single sites therefore add up to
 // the move of any set of sites.
 TEST(Attendance, ASiteWithItsOwnWeightsTakesItsOwnStepWhoeverIsAway) {
   const Sites sites;
@@ -226,7 +228,7 @@ TEST(Attendance, WithAllThereNothingIsDifferent) {
     const step::Trajectory with = learn(run, sites.problem, {}, &all);
     EXPECT_EQ(all.steps, static_cast<std::int64_t>(without.steps.size())) << method.name;
     ASSERT_EQ(with.curve.size(), without.curve.size()) << method.name;
-    // PowerSGD keeps its error per site if sites may be missing, and as one sum otherwise; both agree up to rounding.
+    // PowerSGD keeps one error per site if sites may be absent, and otherwise their sum; both agree up to rounding.
     for (std::size_t i = 0; i < with.curve.size(); ++i) {
       EXPECT_NEAR(with.curve[i].loss, without.curve[i].loss, 1e-4 * without.curve[i].loss) << method.name << " " << i;
     }
@@ -234,14 +236,14 @@ TEST(Attendance, WithAllThereNothingIsDifferent) {
   }
 }
 
-// An absent site keeps the error of top-k and sends it after its return. The rate is so small that a site has the same
-// gradient in all steps. Its messages therefore sum to all its gradients, less a bounded error.
+// An absent site keeps top-k's error and sends it after its return. With so small a rate, a site's gradient is the same
+// in all steps, so its messages sum to all its gradients, less a bounded error.
 TEST(Attendance, WhatWasLostAtASiteIsSentWhenItIsBack) {
   const Sites sites;
   const spec::RunSpec run = run_among_peers(algorithm_registry().at("top-k"), {{"fraction", "0.2"}});
   const spec::RunSpec exact = run_among_peers(algorithm_registry().at("gradient-sharing"), {});
   const std::vector<std::vector<std::int32_t>> who = {{0, 1, 2, 3}, {1, 3}, {0, 2, 3}, {2}, {0, 1, 2, 3}};
-  // Sums the applied updates; with this rate the weights hardly move.
+  // Sums the applied updates, since the weights hardly move at this rate.
   constexpr double kRate = 1e-4;
   const auto applied = [&](const spec::RunSpec& of, std::int64_t steps) {
     const auto learners = make_learners(of, sites.problem, 200);
@@ -265,8 +267,8 @@ TEST(Attendance, WhatWasLostAtASiteIsSentWhenItIsBack) {
   EXPECT_LT(late, early / 3) << "and it is sent in the end";
 }
 
-// With estimates, steps converge to the gradient of all sites, because estimates of absent sites stay in the sum. The
-// rate is so small that a site has the same gradient in all steps.
+// Estimates of absent sites stay in the sum, so steps converge to the gradient of all sites. With so small a rate, a
+// site's gradient is the same in all steps.
 TEST(Attendance, EstimatesOfAbsentSitesStandForThem) {
   Sites sites;
   sites.problem.model.layers = {spec::DenseSpec{6, spec::Activation::tanh, false},

@@ -50,7 +50,7 @@ TEST(Batches, PoissonTakesEverySampleByChance) {
   Batches batches(of, partition_of(sizes), 5);
   Batches again(of, partition_of(sizes), 5);
   const RunContext run = batches.run_of(77);
-  EXPECT_EQ(batches.steps_per_epoch(), 14);  // ⌈401 ÷ 30⌉
+  EXPECT_EQ(batches.steps_per_epoch(), 14);  // ⌈401 ÷ 30⌉ steps
   EXPECT_DOUBLE_EQ(run.sampling_rate, 1.0 / 14);
   EXPECT_NEAR(run.batch, 401.0 / 14, 1e-9);
   EXPECT_TRUE(run.sampled);
@@ -138,7 +138,7 @@ TEST(Batches, EqualTakesTheBatchFromEverySite) {
       for (const std::int32_t sample : site) ++seen[static_cast<std::size_t>(sample)];
     }
   }
-  // 400 draws from 20 and from 50 samples are whole passes; each pass draws each sample once.
+  // 400 draws are whole passes over 20 and over 50 samples, and each pass draws every sample once.
   for (int i = 0; i < 20; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], 20);
   for (int i = 20; i < 70; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], 8);
 }

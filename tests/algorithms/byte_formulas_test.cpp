@@ -1,5 +1,4 @@
-// Compares the bytes that a site sends with the papers' formulas, computed here from the shapes alone, on three
-// networks.
+// Compares the bytes that a site sends on three networks with formulas of the papers, which need only the shapes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,7 +42,7 @@ TEST_P(ByteFormulas, AreWhatIsHandedOver) {
   }
 }
 
-/// Returns the formula of a gradient and its biases, sent as one row of numbers.
+/// Returns the formula for a gradient that is sent with its biases as one row of numbers.
 Formula of_numbers(const std::function<double(double n)>& bytes) {
   return [bytes](double p, double q) { return bytes(p * q + q); };
 }
@@ -59,7 +58,7 @@ std::vector<SaidBytes> all_said() {
   compressed("none", [](double n) { return 4 * n; });
   compressed("fp16", [](double n) { return 2 * n; });
   compressed("int8", [](double n) { return n + 4; });
-  // Sparsifiers compress a matrix, but not its biases.
+  // Sparsifiers compress matrices only; biases are sent whole.
   const auto chosen = [&](const std::string& method, double bytes_per_number) {
     all.push_back({"gradient-sharing", {}, method, [bytes_per_number](double p, double q) {
                      return bytes_per_number * share(0.01, p * q) + 4 * q;

@@ -1,5 +1,5 @@
-// Laws that every registered algorithm obeys, with every choice of its parameters. Registering an algorithm adds it to
-// these tests.
+// Tests laws of every registered algorithm, with every choice of its parameters. A newly registered algorithm is tested
+// too.
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
@@ -21,7 +21,7 @@ std::vector<std::int32_t> unequal_rows(std::size_t sites) {
   return rows;
 }
 
-/// An algorithm with its defaults, or with one of its parameters changed.
+/// An algorithm with default parameters, or with one parameter changed.
 struct Variant {
   std::string algorithm;
   spec::ParameterValues chosen;
@@ -41,7 +41,7 @@ struct Variant {
   bool exact() const { return info().exact(run(spec::ExchangeMode::peer)); }
   /// Returns true if rounding can change the result.
   bool unstable() const { return info().unstable(parameters()); }
-  /// Returns true if several alternatives are computed and one of them is charged.
+  /// Returns true if the algorithm computes several alternatives and charges one of them.
   bool records_alternatives() const { return info().records_alternatives(parameters()); }
 };
 
@@ -60,7 +60,7 @@ class Contract : public testing::TestWithParam<Variant> {
   const std::string& name() const { return GetParam().algorithm; }
   const SynchronousMethod& info() const { return GetParam().info(); }
   bool exact() const { return GetParam().exact(); }
-  /// Returns the exchange modes that the algorithm supports.
+  /// Returns the exchange modes that the algorithm accepts.
   std::vector<spec::ExchangeMode> modes() const {
     std::vector<spec::ExchangeMode> modes;
     for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
@@ -68,7 +68,7 @@ class Contract : public testing::TestWithParam<Variant> {
     }
     return modes;
   }
-  /// Returns parameters without added noise, for properties that depend on the data alone.
+  /// Returns parameters without added noise, for laws about the data alone.
   spec::ParameterValues without_noise() const { return info().perturbs ? info().lossless : spec::ParameterValues(); }
   OneStep one_step(OneStep::Setup setup) const {
     setup.parameters.insert(GetParam().chosen.begin(), GetParam().chosen.end());
@@ -92,7 +92,7 @@ std::vector<Variant> variants(bool (*applies)(const Variant&)) {
     }
   }
   if (test::is_held_to_laws("flexible")) {
-    // Plans that share different statistics per layer, for layers fc1, fc2 … of the networks below.
+    // Plans in which layers share different statistics; layers of the networks below are called fc1, fc2 ….
     all.push_back({"flexible", {}, {{"fc1", "dad"}}});
     all.push_back({"flexible", {{"default", "dad"}}, {{"fc1", "edad"}}});
     all.push_back({"flexible", {{"default", "dad"}}, {{"fc1", "gradient"}}});
@@ -201,7 +201,7 @@ LAW(BytesRecordedAreBytesHandedOver, [](const Variant& one) { return !one.gossip
   }
 }
 
-/// Returns the flops that the recorded step charges; of alternatives, those of the branch taken.
+/// Returns the flops that the recorded step charges; of several alternatives, only those of the chosen one.
 double flops_charged(const OneStep& step) {
   const schedule::Schedule schedule = schedule::instantiate(step.structure, step.sizes, step.shape, step.shape);
   double flops = 0;
@@ -213,8 +213,8 @@ double flops_charged(const OneStep& step) {
   return flops;
 }
 
-// With one site, no other site repeats a computation, so all work is charged once. Charges other than products, at most
-// half, are passes over entries.
+// A single site repeats no other site's computation, so all work is charged once. At most half of the charged flops are
+// passes over entries rather than products.
 LAW(WhatIsComputedIsCharged, [](const Variant& one) { return !one.gossips() && !one.records_alternatives(); }) {
   for (const spec::ExchangeMode mode : modes()) {
     OneStep::Setup setup;
@@ -235,7 +235,7 @@ LAW(PermutingSitesChangesNothing, [](const Variant& one) {
     OneStep::Setup setup;
     setup.rows = unequal_rows(5);
     setup.exchange = mode;
-    // Approximations are compared without truncation: at the cut, rounding may decide.
+    // Approximations keep all components here, since rounding may decide which ones are cut off.
     if (!exact()) setup.parameters = info().lossless;
     const OneStep step = one_step(setup);
     setup.site_order = {3, 0, 4, 2, 1};
@@ -253,7 +253,7 @@ LAW(SurvivesAGradientThatIsZero, [](const Variant& one) { return !one.gossips() 
   for (const spec::ExchangeMode mode : modes()) {
     OneStep::Setup setup;
     setup.zero_inputs = true;
-    setup.bias = false;  // with no inputs and no biases every weight gradient is exactly zero
+    setup.bias = false;  // without inputs and biases, every weight gradient is exactly zero
     setup.exchange = mode;
     setup.parameters = without_noise();
     const OneStep step = one_step(setup);
@@ -262,7 +262,7 @@ LAW(SurvivesAGradientThatIsZero, [](const Variant& one) { return !one.gossips() 
   }
 }
 
-constexpr std::size_t kSites = 3;  // sites that learn together in the next law
+constexpr std::size_t kSites = 3;  // number of sites in the next law
 
 LAW(SameSeedSameBitsForAnyNumberOfThreads, [](const Variant& one) {
   return faults_of(one.info(), {one.run(spec::ExchangeMode::aggregator), kSites}).empty();
@@ -305,7 +305,8 @@ LAW(SameSeedSameBitsForAnyNumberOfThreads, [](const Variant& one) {
 }
 
 LAW(CanBeTimedAsAnyShape, [](const Variant& one) { return !one.gossips(); }) {
-  // Networks with one layer, fewer or more layers than were learned, and layers without an outer product in between.
+  // Networks to time with one layer, with fewer or more layers than the learned network, and with layers in between
+  // that have no outer product.
   spec::ModelShape mixed{"mixed",
                          {spec::dense_shape("a", 30, 40, true),
                           {},

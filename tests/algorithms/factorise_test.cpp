@@ -65,7 +65,7 @@ TEST(Factorise, BranchesAgree) {
 }
 
 TEST(Factorise, IsCloseToTheBestApproximation) {
-  // A decaying spectrum, like that of gradients.
+  // The singular values decay, as those of gradients do.
   models::Matrix delta = random_matrix(32, 40, 1);
   models::Matrix input = random_matrix(32, 60, 2);
   for (Eigen::Index row = 0; row < 32; ++row) delta.row(row) *= std::pow(0.7F, static_cast<float>(row));
@@ -81,7 +81,7 @@ TEST(Factorise, IsCloseToTheBestApproximation) {
 }
 
 TEST(Factorise, FindsTheRankThatThereIs) {
-  const models::Matrix delta = random_matrix(3, 40, 1).replicate(10, 1);  // 30 rows, rank 3
+  const models::Matrix delta = random_matrix(3, 40, 1).replicate(10, 1);  // 30 rows of rank 3
   const models::Matrix input = random_matrix(30, 50, 2);
   for (const FactoriseBranch branch : {FactoriseBranch::gram, FactoriseBranch::explicit_}) {
     const Factors factors = factorise(delta, input, {.cap = 20, .iterations = 5, .tolerance = 1e-4}, 1, 0, 0, branch);
@@ -96,11 +96,11 @@ TEST(Factorise, AsReleasedDropsTheLastTwoThatWereTried) {
     const models::Matrix input = random_matrix(delta.rows(), 50, 2);
     return factorise(delta, input, {.cap = 8, .iterations = 10, .tolerance = 1e-3, .stop = stop}, 1, 0, 0).rank();
   };
-  // At the cap, the last two components count as well.
+  // If the cap ends the search, the last two components count too.
   const models::Matrix full = random_matrix(30, 40, 1);
   EXPECT_EQ(rank(full, directions), 8);
   EXPECT_EQ(rank(full, released), 6);
-  // A single row leaves a remainder of zero, or noise in any direction.
+  // The remainder of a single row is zero, or noise in any direction.
   const models::Matrix one = random_matrix(1, 40, 1);
   EXPECT_EQ(rank(one, directions), 1);
   EXPECT_EQ(rank(one, released), 0);
@@ -131,7 +131,7 @@ TEST(Factorise, ScaleDoesNotMatter) {
       const Factors factors =
           factorise(scale * delta, input, {.cap = 16, .iterations = 3, .tolerance = 0}, 1, 0, 0, branch);
       EXPECT_EQ(factors.rank(), 16) << scale;
-      // Compared at a scale of 1, where fp32 can represent the norm.
+      // Compares at scale 1, where fp32 can represent the norm.
       const models::Matrix product = (factors.left / scale).transpose() * factors.right;
       const models::Matrix exact = delta.transpose() * input;
       EXPECT_LT((product - exact).norm() / exact.norm(), 5e-6F) << scale;
@@ -166,13 +166,13 @@ TEST(RankDad, WithoutACutItIsDad) {
   }
 }
 
-// Padding with zero components changes only the bytes sent.
+// Padding with zero components changes the bytes sent and nothing else.
 TEST(RankDad, PaddingFindsTheSameAndSendsOneSize) {
   for (const spec::ExchangeMode exchange : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     for (const std::string mode : {"two-way", "one-way"}) {
       test::OneStep::Setup setup;
       setup.exchange = exchange;
-      setup.rows = {3, 6};  // the first site has three components at most
+      setup.rows = {3, 6};  // the first site has at most three components
       setup.parameters = {{"cap", "5"}, {"mode", mode}, {"padding", "none"}};
       const test::OneStep plain("rank-dad", setup);
       setup.parameters["padding"] = "cap";
@@ -186,8 +186,8 @@ TEST(RankDad, PaddingFindsTheSameAndSendsOneSize) {
       setup.parameters["padding"] = "agree";
       const test::OneStep agreed("rank-dad", setup);
       EXPECT_LT(agreed.relative_difference(plain), 1e-6) << mode;
-      // Peers pad to the largest number of components found. They exchange it first: one number for each of three
-      // layers.
+      // Peers pad to the largest number of components that any peer found. They exchange this number first, one per
+      // layer.
       const bool peers = exchange == spec::ExchangeMode::peer;
       const double most = plain.uplink_bytes[1] + (peers ? 3 * 4 : 0);
       EXPECT_EQ(agreed.uplink_bytes, (std::vector<double>{peers ? most : plain.uplink_bytes[0], most}));

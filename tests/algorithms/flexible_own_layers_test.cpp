@@ -87,7 +87,7 @@ TEST(OwnLayers, ExactStatisticsAboveThemAreTheSameGradient) {
   }
 }
 
-/// One step of sites whose networks differ.
+/// One step of sites that have different networks.
 class OneOwnStep {
  public:
   OneOwnStep(const OwnProblem& given, const spec::RunSpec& run, const Batch& batch) {
@@ -122,17 +122,18 @@ TEST(OwnLayers, AveragedDeltasAreTheMeanRowByRow) {
     for (std::size_t site = 0; site < 3; ++site) mean += plain->delta(site, 1) / 3.0F;
     run.average_deltas_above = "fc2";
     OneOwnStep averaged(given, run, given.batch(0, 5));
-    const float kAlone = 3;  // Δ are weighted with a site's share of all samples, its own gradient is not
+    const float kAlone = 3;  // Δ have the weight of the site's samples among all samples; the site's own gradient does
+                             // not
     for (std::size_t site = 0; site < 3; ++site) {
       const models::Matrix expected = kAlone * mean.transpose() * averaged->input(site, 1);
       EXPECT_LT((averaged->own_gradients(1)[site].weight - expected).cwiseAbs().maxCoeff(),
                 1e-5 * expected.cwiseAbs().maxCoeff());
-      // The layer below uses this mean Δ.
+      // The layer below continues from this mean Δ.
       const models::Matrix inputs = averaged->input(site, 1);
       const models::Matrix below =
-          (mean * averaged->weights(1).weight).array() * (1.0F - inputs.array().square());  // tanh'
+          (mean * averaged->weights(1).weight).array() * (1.0F - inputs.array().square());  // derivative of tanh
       EXPECT_LT((averaged->delta(site, 0) - below).cwiseAbs().maxCoeff(), 1e-5 * below.cwiseAbs().maxCoeff());
-      // A site sends the gradient of fc3 and the Δ of fc2.
+      // A site sends the gradient of fc3 and the Δ of fc2 in addition.
       EXPECT_EQ(averaged->exchange().uplink_bytes()[site] - plain->exchange().uplink_bytes()[site], 4 * 5 * 16);
       EXPECT_EQ(plain->exchange().uplink_bytes()[site], 4 * (16 * 10 + 10));
     }

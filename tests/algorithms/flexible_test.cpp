@@ -52,7 +52,7 @@ TEST(FlexibleRules, WhatDecidesNothingIsRefused) {
 }
 
 TEST(FlexibleRules, RowsThatCannotBeRecomputedAreRefused) {
-  // The layer above first shares its gradient, then its rows at another interval.
+  // The layer above shares its gradient at first, then its rows at another interval.
   RunFaults found = faults(flexible_run({{"fc1", "edad"}}), three_layers());
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NE(found[0].what.find("'fc2', which are not shared"), std::string::npos);
@@ -102,7 +102,7 @@ TEST(Flexible, BytesAreThoseOfEachStatistic) {
   OneStep::Setup setup = five_layers(spec::Activation::relu);
   setup.share = {{"fc4", "edad"}, {"fc5", "dad"}, {"fc2", "dad"}};
   const OneStep step("flexible", setup);
-  // Weights and biases of fc1 and fc3; A and Δ of fc2 and fc5; A of fc4.
+  // Floats per site: weights and biases of fc1 and fc3, A and Δ of fc2 and fc5, and A of fc4.
   for (std::size_t site = 0; site < 3; ++site) {
     const double floats = (12 * 20 + 20) + (9 * 7 + 7) + setup.rows[site] * ((20 + 9) + (6 + 5) + 7);
     EXPECT_EQ(step.uplink_bytes[site], 4 * floats);
@@ -132,7 +132,7 @@ struct FlexibleProblem {
   }
 };
 
-// The sum of k gradients is k times the gradient of the k batches together: plain SGD with larger steps.
+// The sum of k gradients is k times the mean gradient of the k batches, so this equals plain SGD with larger steps.
 TEST(Flexible, EveryKStepsIsABatchKTimesAsLarge) {
   const FlexibleProblem small(10, 0.1);
   const FlexibleProblem large(30, 0.3);
@@ -146,7 +146,7 @@ TEST(Flexible, EveryKStepsIsABatchKTimesAsLarge) {
       EXPECT_NEAR(got.curve[i].loss, expected.curve[i].loss, 1e-4 * expected.curve[i].loss) << statistic << " " << i;
     }
     EXPECT_LT(got.curve.back().loss, 0.9 * got.curve.front().loss);
-    // Two of three steps send nothing. The third sends the shared layers' messages, like a batch three times as large.
+    // Two of three steps send nothing. The third sends the messages of one batch that is three times as large.
     const models::Network network(small.data.shape, small.problem.model, 3);
     const auto bytes = [&](const step::Trajectory& trajectory, std::size_t step, const spec::ModelShape& shape) {
       const step::Step& one = trajectory.distinct_steps[static_cast<std::size_t>(trajectory.steps.at(step))];
@@ -168,13 +168,14 @@ TEST(Flexible, EveryKStepsIsABatchKTimesAsLarge) {
 }
 
 TEST(Flexible, ALayerStaysBetweenItsUpdates) {
-  // Adam moves a weight whose gradient is zero. A layer between its updates does not move, even by weight decay.
+  // Between its updates a layer must not move, although Adam would move weights without a gradient, and weight decay
+  // too.
   FlexibleProblem given(10, 0.1);
   given.problem.training.optimizer.kind = spec::OptimizerSpec::Kind::adamw;
   given.problem.training.optimizer.learning_rate = 0.01;
   given.problem.training.optimizer.weight_decay = 0.1;
   given.problem.training.evaluate_every = 1;
-  // Two of three steps change nothing, so the loss stays equal to the bit.
+  // Two of three steps change nothing, so the loss stays equal to the last bit.
   const step::Trajectory got = learn(flexible_run({{"*", "dad", 3}}), given.problem);
   for (std::size_t i = 1; i < got.curve.size(); ++i) {
     if (i % 3 == 0) {
@@ -185,7 +186,7 @@ TEST(Flexible, ALayerStaysBetweenItsUpdates) {
   }
 }
 
-/// Returns the bytes that all nodes send in a step, timed as another network.
+/// Returns the bytes that all nodes send in a step that is timed as another network.
 double bytes_of(const OneStep& step, const spec::ModelShape& timed, double scale,
                 const step::Assignment* taken = nullptr) {
   double sum = 0;
@@ -226,7 +227,7 @@ TEST(FlexibleChoice, NoFixedChoiceSendsFewerBytes) {
 }
 
 TEST(FlexibleChoice, IsTheBestOfAllMixtures) {
-  // Tries every plan of three layers that the chain allows, by brute force.
+  // Tries all assignments for three layers that the chain allows.
   OneStep::Setup setup;
   setup.rows = {3, 5};
   setup.parameters = {{"policy", "bytes"}};

@@ -67,8 +67,8 @@ TEST_F(Learn, ExactAlgorithmsLearnAlike) {
   }
 }
 
-// Label smoothing applies to training only, not to held-back samples. Sites share a network, have one network each, or
-// exchange weights.
+// Label smoothing applies to the training loss, not to held-back samples. Tests sites that share a network, that have
+// one network each, and that exchange weights.
 TEST_F(Learn, LabelSmoothingIsOfTheTrainingLossAlone) {
   for (const char* algorithm : {"gradient-sharing", "no-sharing", "d-psgd"}) {
     training_.label_smoothing = 0;
@@ -84,7 +84,7 @@ TEST_F(Learn, LabelSmoothingIsOfTheTrainingLossAlone) {
   for (std::size_t i = 0; i < pooled.curve.size(); ++i) EXPECT_NEAR(edad.curve[i].loss, pooled.curve[i].loss, 2e-3);
 }
 
-// A compressor's memory changes the learning of every algorithm that accepts it.
+// A compressor's memory must change what every accepting algorithm learns.
 TEST_F(Learn, AMemoryOfACompressorMeansSomethingWhereItIsLetIn) {
   for (const SynchronousMethod& method : algorithm_registry().all()) {
     const spec::ParameterValues parameters = default_parameters(method.parameters);
@@ -155,7 +155,7 @@ TEST_F(Learn, RanksAreReportedPerEpochAndLayer) {
 }
 
 TEST_F(Learn, WithoutSharingEverySiteLearnsAlone) {
-  // A single site learns the same as the pooled data.
+  // A single site learns what the pooled data would teach.
   partition_ = {partition_[0]};
   const step::Trajectory alone = run("no-sharing");
   const step::Trajectory pooled = run("pooled");
@@ -163,7 +163,7 @@ TEST_F(Learn, WithoutSharingEverySiteLearnsAlone) {
   for (std::size_t i = 0; i < alone.curve.size(); ++i) EXPECT_EQ(alone.curve[i].loss, pooled.curve[i].loss);
 }
 
-// Sites train with the same memory in turn, but each has its own optimizer state.
+// Sites train one after the other in the same buffers, but each has its own optimizer state.
 TEST_F(Learn, WithoutSharingNoSiteSeesAnothers) {
   training_.optimizer.kind = spec::OptimizerSpec::Kind::adam;
   const LearningProblem all{data_, partition_, model_, training_, 3};

@@ -1,4 +1,4 @@
-// Tests the number of layers that a compression may truncate.
+// Tests how many layers a compression can truncate.
 #include <gtest/gtest.h>
 
 #include "algorithms/registry.hpp"
@@ -6,7 +6,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Returns a run with these parameters; the others have their defaults.
+/// Returns a run with these parameters, and defaults for the others.
 spec::RunSpec run_of(const std::string& algorithm, const spec::ParameterValues& parameters) {
   spec::RunSpec run;
   run.algorithm = algorithm;
@@ -16,7 +16,7 @@ spec::RunSpec run_of(const std::string& algorithm, const spec::ParameterValues& 
   return run;
 }
 
-/// 784-128-10, with this number of truncated layers.
+/// Returns the number of layers of 784-128-10 that the run truncates.
 std::size_t bitten(const spec::RunSpec& run, std::int64_t samples, std::size_t workers) {
   const spec::ModelShape network{"", {spec::dense_shape("", 784, 128, true), spec::dense_shape("", 128, 10, true)}};
   return lossy_layers(algorithm_registry().at(run.algorithm), run, network, samples, workers).layers;

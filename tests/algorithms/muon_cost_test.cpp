@@ -1,4 +1,4 @@
-// Costs of Muon: flops of an update, and memory of its state.
+// Tests the costs of Muon: flops of an update, and memory of its state.
 #include <gtest/gtest.h>
 
 #include "algorithms/cost.hpp"
@@ -15,7 +15,7 @@ spec::OptimizerSpec muon() {
   return optimizer;
 }
 
-/// Flops that an update charges for the layers of a network.
+/// Returns the flops that an update charges for a network's layers.
 double flops_of(const std::vector<step::ComputeOp>& ops, step::Phase phase, const spec::ModelShape& model) {
   double flops = 0;
   const step::StepSizes sizes{{1}, {}};
@@ -36,7 +36,7 @@ TEST(Muon, ChargesFiveIterationsOfEveryHiddenMatrix) {
   model.layers[1].experts = 4;
   model.layers[1].parameters *= 4;
   const auto ops = cost::update(muon());
-  // Flops of an s × l matrix: 20 s² l + 10 s³.
+  // A matrix of s × l takes 20 s² l + 10 s³ flops.
   const double a = 20.0 * 900 * 50 + 10.0 * 27000;
   const double many = 4 * (20.0 * 400 * 50 + 10.0 * 8000);
   EXPECT_DOUBLE_EQ(flops_of(ops, step::Phase::orthogonalise, model), a + many);

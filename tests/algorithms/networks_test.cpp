@@ -1,4 +1,4 @@
-// The laws of the algorithms over every kind of network: convolutions, recurrences, attention, norms and tables.
+// Tests laws of the algorithms on every kind of network: convolutions, recurrences, attention, norms and tables.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 using test::OneStep;
 
-/// A small network. Each site forms batch statistics over its own samples, so the gradient then differs from that of
+/// A small network. If each site computes batch statistics over its own samples, the gradient differs from that of
 /// pooled samples.
 struct SmallNetwork {
   std::string name;
@@ -81,9 +81,9 @@ std::string to_string(const Pair& pair) {
 
 void PrintTo(const Pair& pair, std::ostream* out) { *out << to_string(pair); }
 
-/// Pairs of an algorithm that shares one network, if `applies` returns true, and a network that it supports.
+/// Returns pairs of an algorithm, which must share one network and fulfil `applies`, and a network that it supports.
 std::vector<Pair> pairs(bool (*applies)(const SynchronousMethod&)) {
-  // Computed once per process: some methods draw the network to check whether they support it.
+  // Computed once per process, as some methods build the network to check whether they support it.
   static const std::vector<Pair> kAll = [] {
     std::vector<Pair> all;
     const std::vector<SmallNetwork> networks = small_networks();
@@ -162,7 +162,7 @@ const auto kNamed = [](const auto& param) { return to_string(param.param); };
 INSTANTIATE_TEST_SUITE_P(Registry, Networks, testing::ValuesIn(pairs([](const SynchronousMethod&) { return true; })),
                          kNamed);
 
-// Signs do not sum gradients, an estimate is right only on average, and Dion shares directions.
+// Signs do not sum gradients, estimates are right only on average, and Dion shares directions instead of gradients.
 INSTANTIATE_TEST_SUITE_P(Registry, ExactOnNetworks, testing::ValuesIn(pairs([](const SynchronousMethod& info) {
                            return !info.applies_signs && !info.estimates && info.optimizer != Needs::muon;
                          })),

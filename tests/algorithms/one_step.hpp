@@ -16,21 +16,22 @@
 
 namespace dadsim::test {
 
-/// One step of one algorithm on random data, with all results that laws check.
+/// One step of one algorithm on random data, and all results that laws check.
 struct OneStep {
   struct Setup {
-    std::vector<std::int64_t> widths{12, 20, 9, 5};  ///< features, hidden …, classes
+    std::vector<std::int64_t> widths{12, 20, 9, 5};  ///< units: features, hidden layers, classes
     spec::Activation activation = spec::Activation::relu;
     bool bias = true;
-    std::vector<std::int32_t> rows{6, 6};  ///< per site
+    std::vector<std::int32_t> rows{6, 6};  ///< samples per site
     spec::ExchangeMode exchange = spec::ExchangeMode::aggregator;
-    spec::ParameterValues parameters;  ///< those not given are at their defaults
+    spec::ParameterValues parameters;  ///< values of some parameters; the others have their defaults
     spec::CompressSpec compress;
     std::vector<spec::ShareRule> share;
     std::uint64_t seed = 7;
-    std::vector<std::size_t> site_order;  ///< a permutation of the sites' data; empty: as they are
+    std::vector<std::size_t> site_order;  ///< permutation of the sites' data; empty: unchanged
     bool zero_inputs = false;
-    std::optional<spec::ModelSpec> model;  ///< instead of `widths`, `activation` and `bias`, for samples of `sample`
+    std::optional<spec::ModelSpec> model;  ///< replaces `widths`, `activation` and `bias`; its samples have the shape
+                                           ///< `sample`
     spec::SampleShape sample{};
   };
 
@@ -41,7 +42,7 @@ struct OneStep {
   std::vector<double> uplink_bytes;
   double downlink_bytes = 0;
   algorithms::StepRanks ranks;
-  double multiply_adds = 0;  ///< multiply-adds of the matrix products carried out
+  double multiply_adds = 0;  ///< multiply-adds of all executed matrix products
 
   OneStep(const std::string& algorithm, const Setup& setup) {
     const algorithms::SynchronousMethod& info = algorithms::algorithm_registry().at(algorithm);
@@ -49,7 +50,7 @@ struct OneStep {
     models::Network network(sample, setup.model ? *setup.model : mlp(setup), setup.seed);
     RandomStream random(setup.seed, Purpose::test);
     boost::random::normal_distribution<float> normal;
-    // Biases start at zero, which would hide mistakes in them; so would gains of one.
+    // Biases of 0 and gains of 1 would hide mistakes, so both are drawn.
     for (models::WeightsOf<float>& weights : network.parameters().matrices) {
       for (float& b : weights.bias) b = 0.1F * normal(random);
     }
@@ -127,7 +128,7 @@ struct OneStep {
     return worst;
   }
 
-  /// Recorded bytes per worker: sent by collectives, and sent by the aggregator to each worker.
+  /// Recorded bytes per worker: sent by collectives, and by the aggregator to each worker.
   struct Recorded {
     std::vector<double> over;
     double down = 0;
@@ -140,7 +141,7 @@ struct OneStep {
         if (collective->kind == step::CollectiveKind::broadcast) {
           bytes.down += collective->bytes[0];
         } else {
-          // In an all-to-all, a worker sends as many bytes to each other worker.
+          // In an all-to-all, a worker sends these bytes to every other worker.
           const bool to_all = collective->kind == step::CollectiveKind::all_to_all;
           const double times = to_all ? static_cast<double>(schedule.workers - 1) : 1.0;
           for (std::size_t w = 0; w < schedule.workers; ++w) bytes.over[w] += times * collective->bytes[w];

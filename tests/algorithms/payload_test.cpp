@@ -1,5 +1,5 @@
-// Checks the floats that one site sends per step for 784-512-256-10 without biases and 32 rows per site. The same
-// formulas are checked on a workload.
+// Checks the floats that one site sends per step of 784-512-256-10 without biases, with 32 rows per site. Checks the
+// same formulas on a workload.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -104,7 +104,8 @@ TEST(Payload, ABiasTravelsWithItsLayer) {
   EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 18640 + 3 * 8) << "one more column of A per component";
 }
 
-/// The paper's recurrent network on sequences of an archive's set: hidden 64, dense 512, 256, no biases, batch 32.
+/// Returns the paper's recurrent network on a data set of the archive: hidden 64, dense 512 and 256, no biases, batch
+/// 32.
 OneStep::Setup recurrent_setup(std::int64_t length, std::int64_t features, std::int64_t classes) {
   const spec::Preset& preset = *spec::preset_registry().find("gru-classifier");
   OneStep::Setup setup;
@@ -118,26 +119,26 @@ TEST(Payload, OfTheRecurrentNetworkOnArabicDigits) {
   OneStep::Setup setup = recurrent_setup(93, 13, 10);
   EXPECT_EQ(floats_up(OneStep("gradient-sharing", setup)), 3195840);
   EXPECT_EQ(floats_up(OneStep("dad", setup)), 1611872);
-  // The GRU sums its gradient, 3 · 64 · (13 + 64); the dense layers send 32 pairs each.
+  // The GRU sums its gradient, of 3 · 64 · (13 + 64) floats; the dense layers send 32 pairs each.
   EXPECT_EQ(floats_up(OneStep("sfb", setup)), 14784 + 32 * (5952 + 512 + 512 + 256 + 256 + 10));
   setup.parameters = {{"cap", "8"}, {"tolerance", "0"}};
   EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 63672);
 }
 
-// With 963 features dAD sends more than the gradient.
+// With 963 features, dAD sends more than the gradient has.
 TEST(Payload, OfTheRecurrentNetworkOnPemsSf) {
   OneStep::Setup setup = recurrent_setup(144, 963, 7);
   EXPECT_EQ(floats_up(OneStep("gradient-sharing", setup)), 5048640);
   EXPECT_EQ(floats_up(OneStep("dad", setup)), 6846176);
   setup.parameters = {{"cap", "8"}, {"tolerance", "0"}};
-  // The cap and the shapes allow 97,097 floats, with seven components for the seven outputs of the last layer. Only six
-  // exist: Δ of a cross entropy sums to zero over the classes.
+  // The cap and the shapes would allow 97,097 floats, with seven components in the last layer, of seven outputs. Only
+  // six exist, as Δ of a cross entropy sums to zero over the classes.
   EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 97097 - (256 + 7));
   setup.parameters["padding"] = "cap";
   EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 97097);
 }
 
-/// Floats sent in one step by each method that can be timed as a workload of any size.
+/// Floats that each method sends in one step, for methods that can be timed as a workload of any size.
 struct PayloadOfWorkload {
   double gradient = 0, dad = 0, edad = 0, rank_dad = 0, power_sgd = 0;
   double others = 0;    ///< parameters of layers without an outer product
@@ -148,7 +149,7 @@ PayloadOfWorkload payload_of(const spec::ModelShape& shape, std::int64_t batch) 
   PayloadOfWorkload payload;
   for (const spec::LayerShape& layer : shape.layers) {
     payload.gradient += static_cast<double>(layer.parameters);
-    // Experts are alike: each has its own matrix, and an equal part of the rows.
+    // Experts are equal: each has its own matrix and an equal number of rows.
     const auto experts = static_cast<double>(layer.experts);
     const double others = static_cast<double>(layer.parameters) - experts * static_cast<double>(layer.in * layer.out);
     const double factors =
@@ -170,7 +171,7 @@ PayloadOfWorkload payload_of(const spec::ModelShape& shape, std::int64_t batch) 
   return payload;
 }
 
-// One step is recorded for all workloads: only the timed network differs.
+// One step is recorded and then sized for all workloads, as only the timed network differs.
 TEST(TimedAs, EveryWorkloadTheSameFormulasHold) {
   constexpr std::int64_t kBatch = 4;
   constexpr double kScale = static_cast<double>(kBatch) / 32;

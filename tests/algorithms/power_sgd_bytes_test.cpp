@@ -1,6 +1,6 @@
 // Checks the bytes that PowerSGD sends per epoch (Vogels, Karimireddy, Jaggi, NeurIPS 2019, arXiv:1905.13727, tables 3
-// to 5). Every matrix of p × q, embedding tables too, is sent as (p + q) · min(r, p, q) floats; all else is sent
-// unchanged. The test records a step on a small network and puts in the shapes of the paper.
+// to 5). Every p × q matrix, embedding tables too, is sent as (p + q) · min(r, p, q) floats; all other parameters are
+// sent unchanged. A step on a small network is recorded and sized with the paper's shapes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Returns one step as it is recorded when executed; rank 0: gradient sharing.
+/// Returns one recorded step; rank 0: gradient sharing.
 test::OneStep step_of(int rank) {
   test::OneStep::Setup setup;
   setup.widths = {20, 16, 12, 10};
@@ -28,10 +28,10 @@ double mib_per_epoch(const char* workload, int rank, double steps) {
 
 struct Published {
   const char* workload;
-  double steps;  ///< per epoch: 24 for 16 × 128 images per step; 70 follow from the published 7,730 MB
+  double steps;  ///< steps per epoch: 24 for 16 × 128 images per step; 70 follow from the published 7,730 MB
   int rank;
-  double mib;    ///< worked out from the shapes to more digits than the 1,023, 4, 8 … MB printed
-  double ratio;  ///< printed: gradient sharing ÷ PowerSGD; 0: not printed
+  double mib;    ///< computed from the shapes, with more digits than the printed 1,023, 4, 8 … MB
+  double ratio;  ///< printed gradient sharing ÷ PowerSGD; 0: not printed
 };
 
 class PowerSgdBytes : public testing::TestWithParam<Published> {};
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Tables, PowerSgdBytes,
                                          Published{"lstm-wikitext-2", 70, 4, 64.233, 120}));
 
 TEST(PowerSgdBytes, NeverExceedTheMatrix) {
-  // The shape of a 10 × 512 classifier limits rank 1,000 to 10.
+  // A classifier of 10 × 512 reduces rank 1,000 to 10.
   const spec::ModelShape timed{"last", {spec::dense_shape("classifier", 512, 10, false)}};
   EXPECT_EQ(step_of(1000).recorded(timed).over[0] / 4, 10 * (512 + 10));
 }

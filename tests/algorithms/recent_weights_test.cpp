@@ -13,12 +13,12 @@ models::Network dense(std::int64_t features, std::int64_t units, bool bias) {
   return {features, spec, 1};
 }
 
-/// A network of one weight, whose value is the step; accuracy is a hundredth of the weight.
+/// A network with one weight, whose value is the number of the step; its accuracy is a hundredth of the weight.
 class Between : public testing::Test {
  protected:
   Between() : network_(dense(1, 1, false)) {}
 
-  /// Returns the steps with an evaluation, from `begin` on.
+  /// Returns the steps that are evaluated, from `begin` on.
   std::vector<std::int64_t> at(std::vector<double> targets, std::int64_t every, std::int64_t steps) {
     RecentWeights between(std::move(targets), every, networks());
     std::vector<step::Evaluation> curve{{.step = 0}};
@@ -74,7 +74,7 @@ TEST(RecentWeights, BytesAreThoseOfAllThatIsCopied) {
 }
 
 TEST(RecentWeights, ManyNetworksHaveFewerCopiesOrNone) {
-  // 1,025 networks of 32 kB are 33 MB: four copies exceed the limit, three do not.
+  // Weights of 1,025 networks of 32 kB take 33 MB. Four copies exceed the limit, three do not.
   const models::Network network = dense(2048, 4, false);
   const auto looked_at = [&](std::size_t count) {
     const RecentWeights::Networks networks(count, &network);

@@ -6,7 +6,7 @@
 
 namespace dadsim::test {
 
-/// A run of an algorithm of the registry with these parameters, the others at their defaults.
+/// Returns a run of a registered algorithm with these parameters, and defaults for the others.
 inline spec::RunSpec run_of(const std::string& algorithm, spec::ExchangeMode exchange,
                             const spec::ParameterValues& given = {}) {
   spec::RunSpec run = methods::run_of(algorithms::algorithm_registry().at(algorithm), given);

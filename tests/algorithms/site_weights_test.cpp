@@ -1,5 +1,5 @@
-// Tests the weights of sites: with sites of unequal size and classes of their own, methods reach the minimum of Σ p_s
-// F_s. The minimum is computed here separately in double precision.
+// Tests the weights of sites. With unequal sites that have classes of their own, methods reach the minimum of Σ p_s
+// F_s, which the test computes in double precision.
 #include "algorithms/site_weights.hpp"
 
 #include <gtest/gtest.h>
@@ -19,11 +19,11 @@ namespace {
 
 using spec::SiteWeights;
 
-constexpr double kDecay = 0.5;  // λ, so that there is one minimum
+constexpr double kDecay = 0.5;  // λ makes the minimum unique
 constexpr double kRate = 0.05;
 constexpr std::size_t kClasses = 10;
 
-/// Three sites with 8, 16 and 56 digits, sorted by class: a site lacks most classes.
+/// Three sites with 8, 16 and 56 digits, sorted by class, so that a site lacks most classes.
 struct Unequal {
   Unequal() {
     data.train = models::draw_digits(0, 80, 3);
@@ -48,8 +48,8 @@ struct Unequal {
   LearningProblem problem{data, partition, {}, {}, 3};
 };
 
-/// Returns the minimum of Σ p_s F_s + λ/2 ‖W‖² of multinomial logistic regression. Descent with a constant step
-/// contracts by 1 − η λ = 0.975 a step.
+/// Returns the minimum of Σ p_s F_s + λ/2 ‖W‖² for multinomial logistic regression. Descent with a constant step
+/// shrinks the error by 1 − η λ = 0.975 per step.
 Eigen::MatrixXd minimum(const Unequal& sites, const std::vector<double>& shares) {
   const Eigen::MatrixXd x = sites.data.train.features.cast<double>();
   Eigen::MatrixXd w = Eigen::MatrixXd::Zero(kClasses, x.cols());
@@ -83,8 +83,7 @@ Eigen::MatrixXd learned(const Unequal& sites, const SynchronousMethod& method, S
   return mean / static_cast<double>(learners->networks().size());
 }
 
-/// Returns true for methods that lose nothing with the right parameters and plain SGD, and for methods that mix
-/// weights.
+/// Returns true for methods that lose nothing with suitable parameters and plain SGD, and for methods that mix weights.
 bool comes_to_a_minimum(const SynchronousMethod& method) {
   if (!method.communicates() || !why_no_weights(method).empty() || method.estimates) return false;
   if (method.optimizer == Needs::adam || method.optimizer == Needs::muon) return false;
@@ -109,7 +108,7 @@ TEST(SiteWeights, EachMethodComesToTheMinimumOfWhatItIsAskedToMinimise) {
       const double off = (w - *own).norm() / apart;
       std::printf("[ figure ] %s, %s: %.3g of the way from its minimum to the other\n", method.name.c_str(),
                   to_string(weights), off);
-      // With a constant rate, sites that mix weights end near their minimum; the other methods reach it to fp32.
+      // At a constant rate, sites that mix weights end near their minimum. Other methods reach it to fp32 precision.
       EXPECT_LT(off, method.decentralised() ? 0.45 : 1e-4) << method.name << ", " << to_string(weights);
       EXPECT_GT((w - *other).norm() / apart, 0.6) << method.name << ", " << to_string(weights);
     }

@@ -1,4 +1,4 @@
-// Tests gradients through sparsifiers: values that an Exchange sends, sums and keeps over steps.
+// Tests sparsified gradients: the values that an Exchange sends, sums, and keeps over steps.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
@@ -25,7 +25,7 @@ spec::CompressSpec sparsified(const std::string& method, const spec::ParameterVa
   return compress;
 }
 
-/// Parameters of a network in addition to its three matrices.
+/// Parameters that a network has in addition to its three matrices.
 enum class Beside : std::uint8_t { nothing, biases, biases_and_norm };
 
 spec::ModelSpec network_with(Beside beside) {
@@ -37,7 +37,7 @@ spec::ModelSpec network_with(Beside beside) {
   return model;
 }
 
-/// Steps of gradient sharing on a network that may learn, each on other samples; sites of unequal size.
+/// Steps of gradient sharing at unequal sites, each with other samples, on a network that may learn.
 class SharingSteps {
  public:
   SharingSteps(const spec::CompressSpec& compress, spec::ExchangeMode mode, std::vector<int> sites = {5, 2, 3},
@@ -47,7 +47,7 @@ class SharingSteps {
     boost::random::normal_distribution<float> normal;
     samples_.features.resize(1000, 12);
     for (float& x : samples_.features.reshaped()) x = normal(random);
-    // A sample's class is the pair of features, of five pairs, with the largest sum.
+    // Features form five pairs, and the pair with the largest sum is the sample's class.
     for (Eigen::Index i = 0; i < samples_.features.rows(); ++i) {
       Eigen::Index label = 0;
       for (Eigen::Index k = 1; k < 5; ++k) {
@@ -69,7 +69,7 @@ class SharingSteps {
     return step_;
   }
 
-  /// Returns the uncompressed gradient of a layer as a row: the numbers of the matrix, then its biases.
+  /// Returns a layer's uncompressed gradient as one row: the matrix, then its biases.
   models::Matrix exact(std::size_t l) const {
     return row_of(models::weight_gradient<float>(step_.deltas(l), step_.inputs(l), step_.weights(l).bias.size() > 0));
   }
@@ -101,7 +101,7 @@ class SharingSteps {
 
 constexpr std::size_t kLayers = 3;
 
-/// Returns the matrices side by side in one row.
+/// Returns the matrices as one row, one after the other.
 models::Matrix one_row(const std::vector<models::Matrix>& rows) {
   Eigen::Index numbers = 0;
   for (const models::Matrix& row : rows) numbers += row.size();
@@ -122,8 +122,8 @@ models::Matrix with_zeros(const models::Matrix& row, Eigen::Index zeros) {
   return one_row({row, models::Matrix::Zero(1, zeros)});
 }
 
-/// Keeps the `kept` numbers of largest magnitude among the first `of` numbers of a row (a matrix); the biases after
-/// them are unchanged.
+/// Keeps the `kept` numbers of largest magnitude among the first `of` numbers of a row, a matrix; the biases after them
+/// stay unchanged.
 models::Matrix largest_of_matrix(models::Matrix row, Eigen::Index of, Eigen::Index kept) {
   models::Matrix matrix = row.leftCols(of);
   const compress::KeptEntries largest = compress::take_largest(matrix, kept);
@@ -133,7 +133,7 @@ models::Matrix largest_of_matrix(models::Matrix row, Eigen::Index of, Eigen::Ind
   return row;
 }
 
-// Σ of applied updates + all memories of sites = Σ of the gradients.
+// The sum of applied updates plus all sites' memories equals the sum of the gradients.
 TEST(Sparsified, NothingIsLostThatIsRemembered) {
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
     if (info.family != "sparsification" || !info.biased(default_parameters(info.parameters))) continue;
@@ -153,8 +153,8 @@ TEST(Sparsified, NothingIsLostThatIsRemembered) {
           wanted += of_all_layers([&](std::size_t l) { return steps.exact(l); }).cast<double>();
           models::MatrixOf<double> held = models::MatrixOf<double>::Zero(1, now.size());
           for (std::size_t s = 0; s < steps.sites(); ++s) {
-            // Matrices are summed from the last to the first. If compressed by tensor, a matrix precedes its biases,
-            // which are otherwise sent whole.
+            // Matrices are summed from the last to the first. With scope="tensor" a matrix precedes its biases, which
+            // are otherwise sent whole.
             const auto kept = [&](std::uint32_t n) {
               const models::Matrix& matrix = step.exchange().held(s, n);
               return models::Matrix(matrix.reshaped<Eigen::RowMajor>().transpose());
@@ -185,24 +185,24 @@ TEST(Sparsified, TheWholeModelSharesOneBudget) {
     SharingSteps of_model(compress, mode, {10});
     by_layer.next();
     TrainingStep& step = of_model.next();
-    // 12 · 20, 20 · 9 and 9 · 5 numbers, and biases.
+    // The matrices have 12 · 20, 20 · 9 and 9 · 5 numbers, and biases.
     for (const auto& [l, of] : {std::pair<std::size_t, Eigen::Index>{0, 240}, {1, 180}, {2, 45}}) {
       const models::Matrix expected = largest_of_matrix(by_layer.exact(l), of, (of + 9) / 10);
       EXPECT_LT((by_layer.applied(l) - expected).norm(), 1e-6F * expected.norm()) << l;
     }
     models::Matrix gradient = of_all_layers([&](std::size_t l) { return of_model.exact(l); });
-    const compress::KeptEntries largest = compress::take_largest(gradient, 50);  // ⌈0.1 · 499⌉
+    const compress::KeptEntries largest = compress::take_largest(gradient, 50);  // ⌈0.1 · 499⌉ numbers
     models::Matrix expected = models::Matrix::Zero(1, gradient.size());
     compress::add_kept(largest.values, largest.indices, expected);
     const models::Matrix applied = of_all_layers([&](std::size_t l) { return of_model.applied(l); });
     EXPECT_LT((applied - expected).norm(), 1e-6F * expected.norm());
     EXPECT_EQ(step.exchange().uplink_bytes()[0], 8 * 50);
-    // With one budget for the model, the last layer gets more than its share, because its gradient is the largest here.
+    // With one budget for the whole model, the last layer gets more than its share, since its gradient is the largest.
     EXPECT_GT((of_model.applied(2).array() != 0).count(), 5);
   }
 }
 
-// Methods that choose among the numbers of a matrix send biases uncompressed, like PowerSGD and DGC.
+// Methods that select numbers of a matrix send biases uncompressed, as PowerSGD and DGC do.
 TEST(Sparsified, BiasesAreSummedAsTheyAre) {
   for (const compress::CompressorInfo& info : compress::compressors().all()) {
     EXPECT_EQ(info.leaves_biases, info.family == "sparsification") << info.name;
@@ -227,7 +227,7 @@ models::LayerGradient of_site(const TrainingStep& step, std::size_t s, std::size
 
 TEST(Sparsified, TensorsAreChosenOneByOneAndGoTogether) {
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
-    // 12 · 20 and 20, 20 · 9 and 9, 9 · 5 and 5 numbers, of sites with 5, 2 and 3 samples.
+    // Tensors have 12 · 20 and 20, 20 · 9 and 9, 9 · 5 and 5 numbers. Sites have 5, 2 and 3 samples.
     spec::CompressSpec compress = sparsified("random-k", {{"fraction", "0.1"}, {"whole-below", "9"}}, false);
     compress.scope = spec::CompressSpec::Scope::tensor;
     SharingSteps random(compress, mode);
@@ -248,11 +248,11 @@ TEST(Sparsified, TensorsAreChosenOneByOneAndGoTogether) {
     compress.scope = spec::CompressSpec::Scope::tensor;
     SharingSteps signs(compress, mode);
     TrainingStep& signed_step = signs.next();
-    // One bit per number, in whole bytes, and a scale per tensor.
+    // Each number takes one bit, in whole bytes per tensor, and each tensor a scale.
     for (const double bytes : signed_step.exchange().uplink_bytes()) {
       EXPECT_EQ(bytes, 6 * 4 + 30 + 3 + 23 + 2 + 6 + 1);
     }
-    if (mode == spec::ExchangeMode::aggregator) continue;  // the aggregator compresses the sum once more
+    if (mode == spec::ExchangeMode::aggregator) continue;  // an aggregator compresses the sum once more
     for (std::size_t l = 0; l < kLayers; ++l) {
       models::Vector expected = models::Vector::Zero(signed_step.gradient(l).bias.size());
       models::Matrix of_weights = models::Matrix::Zero(expected.size(), signed_step.gradient(l).weight.cols());
@@ -290,7 +290,7 @@ TEST(Sparsified, TensorsOfAllLayersAreOneMessageOfWhateverIsTimed) {
       }
       EXPECT_EQ(up, 1) << method;
       EXPECT_EQ(down, mode == spec::ExchangeMode::aggregator ? 1 : 0) << method;
-      // 3,000 and 30 numbers of one layer, 1,200 of the other, which has no biases.
+      // One layer has 3,000 weights and 30 biases, the other 1,200 weights and no biases.
       const std::map<std::string, double> bytes = {
           {"top-k", 8 * (30 + 1 + 12)}, {"random-block", 4 * (30 + 1 + 12)}, {"sign", 3 * 4 + 375 + 4 + 150}};
       if (bytes.contains(method)) {
@@ -317,7 +317,7 @@ TEST(Sparsified, TopKIsTheAlgorithmOfThatName) {
   }
 }
 
-/// Returns the weights after some steps of one or several sites.
+/// Returns the weights after some steps at one or several sites.
 std::vector<models::Matrix> learned(const spec::CompressSpec& compress, double momentum, bool nesterov,
                                     std::vector<int> sites, Beside beside = Beside::biases_and_norm) {
   SharingSteps steps(compress, spec::ExchangeMode::peer, std::move(sites), beside);
@@ -352,15 +352,15 @@ TEST(Sparsified, DgcThatSendsAllIsMomentumSgd) {
       EXPECT_GT((plain[l] - momentum[l]).norm(), 1e-2F * momentum[l].norm()) << "momentum does something";
     }
   }
-  // Momentum is masked where a number was sent: everywhere in a matrix.
+  // Momentum is masked wherever a number was sent: here in the whole matrix.
   const std::vector<models::Matrix> masked =
       learned(sparsified("dgc", {{"fraction", "1"}, {"warm-up-steps", "0"}}), 0, false, {6}, Beside::nothing);
   const std::vector<models::Matrix> plain = learned({}, 0, false, {6}, Beside::nothing);
   for (std::size_t l = 0; l < kLayers; ++l) EXPECT_TRUE(masked[l] == plain[l]) << "to the bit";
 }
 
-// Biases and norms are always sent and never masked. DGC applies u ← m u + g; with Nesterov's momentum, it applies u +
-// g after u ← m (u + g).
+// Biases and norms are always sent and never masked. DGC applies u after u ← m u + g; with Nesterov's momentum, it
+// applies u + g after u ← m (u + g).
 TEST(Sparsified, DgcHasMomentumBesideMatricesToo) {
   for (const char* nesterov : {"false", "true"}) {
     for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
@@ -369,7 +369,7 @@ TEST(Sparsified, DgcHasMomentumBesideMatricesToo) {
         dgc.scope = scope;
         SharingSteps steps(dgc, mode, {5, 2, 3}, Beside::biases_and_norm);
         SharingSteps exact({}, mode, {5, 2, 3}, Beside::biases_and_norm);
-        // Momenta of the biases of the second matrix, then of the norm. If all layers are one message, biases are
+        // The momenta are of the second matrix's biases, then of the norm. If all layers are one message, biases are
         // compressed with their matrix.
         std::vector<models::Vector> u;
         for (int t = 0; t < 8; ++t) {
@@ -394,7 +394,7 @@ TEST(Sparsified, DgcHasMomentumBesideMatricesToo) {
       }
     }
   }
-  // Without its memory, DGC only chooses numbers.
+  // Without its memory, DGC is only a choice of numbers.
   SharingSteps without(sparsified("dgc", {}, false), spec::ExchangeMode::peer, {6}, Beside::biases_and_norm);
   SharingSteps exact({}, spec::ExchangeMode::peer, {6}, Beside::biases_and_norm);
   for (int t = 0; t < 3; ++t) {
@@ -403,7 +403,7 @@ TEST(Sparsified, DgcHasMomentumBesideMatricesToo) {
   }
 }
 
-/// Returns the mean loss of the last hundred of a thousand steps.
+/// Returns the mean loss of the last hundred of 1,000 steps.
 double loss_with(const spec::CompressSpec& compress, double rate, double momentum = 0, Beside beside = Beside::biases) {
   SharingSteps steps(compress, spec::ExchangeMode::peer, {10, 10, 10, 10}, beside);
   spec::OptimizerSpec optimizer;
@@ -428,12 +428,13 @@ TEST(Sparsified, LearnsAsWithoutCompressionWhatItRemembers) {
     EXPECT_LT(loss_with(sparsified(name, {{"fraction", "0.02"}}), kRate), 1.1 * plain) << name;
     EXPECT_GT(loss_with(sparsified(name, {{"fraction", "0.02"}}, false), kRate), 3 * plain) << name;
   }
-  // With masking, momentum is lost where a number was sent; with 2 % of the numbers this costs part of the gain.
+  // Masking discards the momentum of numbers that were sent. With 2 % of the numbers sent, this loses a part of the
+  // gain.
   EXPECT_LT(loss_with(sparsified("dgc", {{"fraction", "0.02"}}), kRate), 0.2 * plain);
   EXPECT_LT(loss_with(sparsified("dgc", {{"fraction", "0.02"}, {"masking", "false"}}), kRate), 1.3 * momentum);
 }
 
-/// Returns the work of one phase of the first layer in one step.
+/// Returns the work of the first layer in one phase of one step.
 step::Work charged(const OneStep& step, step::Phase phase) {
   step::Work sum;
   for (const step::Sweep& sweep : step.structure.sweeps) {
@@ -459,7 +460,7 @@ TEST(Sparsified, MemoryIsChargedAndListsAreAddedAsLists) {
   setup.compress.memory = true;
   const OneStep with("gradient-sharing", setup);
   const step::Scope scope{&with.shape.layers[0], &with.sizes, 0};
-  const double numbers = 240;  // 12 · 20
+  const double numbers = 240;  // numbers of a 12 × 20 matrix
   const double kept = 24;
   EXPECT_DOUBLE_EQ(charged(with, step::Phase::encode).bytes_moved.evaluate(scope) -
                        charged(without, step::Phase::encode).bytes_moved.evaluate(scope),

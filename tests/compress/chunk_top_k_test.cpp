@@ -1,4 +1,4 @@
-// Tests sending the largest numbers of every chunk in few bits: bytes, bins and positions.
+// Tests the compressor that sends the largest numbers of every chunk in few bits: bytes, bins and positions.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
@@ -83,7 +83,7 @@ TEST(ChunkTopK, KeepsTheLargestOfEveryChunkAsTheyAre) {
   EXPECT_EQ(sent(numbers, chunked("1", "fp32")).arrived, numbers);
 }
 
-// The largest values are about one standard deviation from 0, where two of the four bins lie. So a sign and the mean
+// The largest values are about one standard deviation from 0. Two of the four bins are there, so a sign and the mean
 // suffice.
 TEST(ChunkTopK, PublishedBinsAreASignOnGaussianNumbers) {
   const models::Matrix numbers = gaussian(16, 4096);

@@ -1,4 +1,4 @@
-// Tests the laws of every registered compressor; a new compressor is included once it is registered.
+// Tests laws of every registered compressor. A newly registered compressor is tested too.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
@@ -44,7 +44,7 @@ class CompressorLaws : public testing::TestWithParam<Variant> {
 
   EncodeContext context(std::uint32_t stream) const { return {7, 0, stream, 0, state_.get()}; }
   Message encode(const models::Matrix& numbers, std::uint32_t stream = 0) {
-    // Laws about one message start without the state of earlier messages.
+    // Laws about a single message must not depend on earlier messages, so the state is new.
     state_ = compressor_->make_state();
     Encoder encoder;
     kept_ = compressor_->encode(numbers, context(stream), encoder);
@@ -93,18 +93,18 @@ TEST_P(QuantiserLaws, WhatArrivesIsNearWhatWasSent) {
   }
   EXPECT_GT(worst, 0.0F) << "nothing was rounded";
   if (info_.biased(values_)) {
-    // The compressor contracts, so the error in a memory stays bounded.
+    // A compressor with a smaller error than its input keeps the error in a memory bounded.
     EXPECT_LT((sent(numbers) - numbers).squaredNorm(), numbers.squaredNorm());
     return;
   }
-  // With few levels, a single message may exceed the stated error; the mean of many is right.
+  // With few levels, a single message may exceed the stated error, but the mean of many messages is right.
   constexpr std::uint32_t kMessages = 64;
   models::Matrix mean = models::Matrix::Zero(40, 50);
   for (std::uint32_t i = 0; i < kMessages; ++i) mean += sent(numbers, i) / static_cast<float>(kMessages);
   EXPECT_LT((mean - numbers).squaredNorm(), 0.1F * numbers.squaredNorm());
 }
 
-/// Laws of compressors that omit numbers.
+/// Laws of compressors that leave numbers out.
 class SparsifierLaws : public CompressorLaws {};
 
 TEST_P(SparsifierLaws, WhatASparsifierSendsArrivesAndNothingElseDoes) {
@@ -114,9 +114,9 @@ TEST_P(SparsifierLaws, WhatASparsifierSendsArrivesAndNothingElseDoes) {
   EXPECT_EQ(places, kept_) << "numbers that were sent";
   EXPECT_GT(places, 0);
   EXPECT_LT(places, numbers.size()) << "nothing was left out";
-  // An unbiased compressor scales the numbers up by total ÷ sent.
+  // An unbiased compressor multiplies the sent numbers by total ÷ sent.
   const float scale = info_.biased(values_) ? 1.0F : static_cast<float>(numbers.size()) / static_cast<float>(places);
-  const auto values = values_.find("values");  // some send positions, and values in few bits
+  const auto values = values_.find("values");  // some compressors also send positions, and values in few bits
   const bool rounds = values != values_.end() && values->second != "fp32";
   for (Eigen::Index i = 0; i < numbers.size(); ++i) {
     const float arrives = arrived.data()[i];
@@ -180,7 +180,7 @@ bool every(const CompressorInfo& /*info*/) { return true; }
 bool is_sparsifier(const CompressorInfo& info) { return info.family == "sparsification"; }
 bool is_quantiser(const CompressorInfo& info) { return !is_sparsifier(info); }
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(QuantiserLaws);  // plug-ins alone may have no compressor of a kind
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(QuantiserLaws);  // a program with plug-ins only may lack a family
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SparsifierLaws);
 INSTANTIATE_TEST_SUITE_P(Registry, CompressorLaws, testing::ValuesIn(variants(every)), kNamed);
 INSTANTIATE_TEST_SUITE_P(Registry, QuantiserLaws, testing::ValuesIn(variants(is_quantiser)), kNamed);
@@ -189,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, SparsifierLaws, testing::ValuesIn(variants(is
 TEST(Int8, StochasticRoundingIsUnbiased) {
   const auto compressor = compressors().at("int8").make({{"rounding", "stochastic"}});
   models::Matrix numbers(1, 3);
-  numbers << 127.0F, 0.25F, -63.7F;  // the levels are whole numbers
+  numbers << 127.0F, 0.25F, -63.7F;  // levels are whole numbers
   models::Matrix sum = models::Matrix::Zero(1, 3);
   constexpr int kDraws = 20000;
   for (int i = 0; i < kDraws; ++i) {
@@ -203,7 +203,7 @@ TEST(Int8, StochasticRoundingIsUnbiased) {
     EXPECT_LE((arrived - numbers).cwiseAbs().maxCoeff(), 1.0F) << "a neighbouring level";
     sum += arrived / static_cast<float>(kDraws);
   }
-  // Five standard deviations of a mean of draws, each with variance p (1 − p) ≤ 1/4.
+  // Five standard deviations of a mean of draws, whose variance is p (1 − p) ≤ 1/4 each.
   const float tolerance = 5.0F * 0.5F / std::sqrt(static_cast<float>(kDraws));
   EXPECT_NEAR(sum(0), 127.0F, 0.1F);
   EXPECT_NEAR(sum(1), 0.25F, tolerance);
@@ -232,14 +232,14 @@ TEST(E3m0, HasSevenPowersOfTwoOfEitherSignAndZero) {
   models::Matrix between(1, 6);
   between << 64, 47, 49, -25, 0.4F, 0.6F;
   models::Matrix nearest(1, 6);
-  nearest << 64, 32, 64, -32, 0, 1;  // 64 / 2⁶ is the smallest
+  nearest << 64, 32, 64, -32, 0, 1;  // the smallest level is 64 / 2⁶
   EXPECT_EQ(through_e3m0(between, "nearest"), nearest);
 }
 
 TEST(E3m0, StochasticRoundingIsUnbiased) {
   models::Matrix numbers(1, 4);
   numbers << 64.0F, 40.0F, -0.3F, 5.0F;
-  const models::Matrix gap = (models::Matrix(1, 4) << 0, 32, 1, 4).finished();  // gaps of levels
+  const models::Matrix gap = (models::Matrix(1, 4) << 0, 32, 1, 4).finished();  // distances between adjacent levels
   models::Matrix sum = models::Matrix::Zero(1, 4);
   constexpr int kDraws = 20000;
   for (int i = 0; i < kDraws; ++i) {
@@ -247,13 +247,14 @@ TEST(E3m0, StochasticRoundingIsUnbiased) {
     EXPECT_LE(((arrived - numbers).cwiseAbs() - gap).maxCoeff(), 0.0F) << "a neighbouring level";
     sum += arrived / static_cast<float>(kDraws);
   }
-  // Five standard deviations of a mean of draws, each with variance p (1 − p) gap² ≤ gap² / 4.
+  // Five standard deviations of a mean of draws, whose variance is p (1 − p) gap² ≤ gap² / 4 each.
   for (Eigen::Index i = 0; i < 4; ++i) {
     EXPECT_NEAR(sum(i), numbers(i), 5 * 0.5F * gap(i) / std::sqrt(static_cast<float>(kDraws)) + 0.02F);
   }
 }
 
-/// Sends a matrix and three more numbers by low-rank, checks the formula of the bytes, and returns the decoded matrix.
+/// Sends a matrix and three more numbers with low-rank, compares the bytes with the formula, and returns the decoded
+/// matrix.
 models::Matrix through_low_rank(const models::Matrix& numbers, const spec::ParameterValues& chosen,
                                 std::uint32_t stream = 0) {
   const CompressorInfo& info = encoding("low-rank");

@@ -1,4 +1,4 @@
-// Tests quantisers against their definitions: mean, largest error, and the effect of a memory on a biased quantiser.
+// Compares quantisers with their definitions: mean, largest error, and what a memory does to a biased quantiser.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
@@ -71,7 +71,7 @@ struct Average {
     squares_error = std::sqrt(std::max(0.0, fourth - squares * squares) / draws);
   }
 
-  /// Returns the largest deviation of a mean from the wanted value, in standard errors.
+  /// Returns the largest deviation of a mean from its wanted value, in standard errors.
   double worst(const models::Matrix& wanted) const {
     const Eigen::ArrayXd error = (variance.max(0) / draws).sqrt() + 1e-7 * mean.abs() + 1e-12;
     return ((mean - wanted.reshaped<Eigen::RowMajor>().cast<double>().array()).abs() / error).maxCoeff();
@@ -81,11 +81,11 @@ struct Average {
 constexpr int kDraws = 20000;
 
 TEST(Qsgd, IsRightOnAverageAndOffByNoMoreThanItsBound) {
-  // Three buckets: many similar numbers, numbers with an outlier, and a shorter bucket.
+  // Three buckets: similar numbers, numbers with an outlier, and a shorter bucket.
   models::Matrix numbers(1, 150);
   numbers << row_of_normals(64), 0.1F * row_of_normals(64, 1), row_of_normals(22, 2);
   numbers(70) = 5.0F;
-  // Numbers near zero are rarely sent and would need more messages, so they are moved away from zero.
+  // Numbers near zero are rarely sent and would need more messages, so all numbers are moved away from zero.
   for (float& x : numbers.reshaped()) x += std::copysign(0.05F, x);
   for (const char* norm : {"l2", "max"}) {
     for (const int levels : {1, 3, 7}) {
@@ -113,7 +113,7 @@ TEST(Qsgd, SendsANormPerBucketAndAFewBitsPerNumber) {
     quantiser.send(row_of_normals(1000));
     EXPECT_EQ(quantiser.bytes, 2 * 4 + 1000 * bits / 8) << levels;
   }
-  // A bucket does not affect the next one.
+  // A bucket must not affect the next one.
   models::Matrix numbers = models::Matrix::Zero(1, 700);
   numbers(600) = -3.0F;
   EXPECT_EQ(Quantiser("qsgd").send(numbers), numbers);
@@ -151,14 +151,14 @@ TEST(TernGrad, PacksFourOrFiveNumbersToAByte) {
 
 TEST(Natural, IsRightOnAverageAndOffByNoMoreThanAnEighth) {
   models::Matrix numbers = row_of_normals(100);
-  numbers(7) = 1e-40F;  // smaller than the smallest power of two: becomes it or zero
+  numbers(7) = 1e-40F;  // below the smallest power of two, so it is sent as this power or as zero
   const Average average(Quantiser("natural"), numbers, kDraws);
-  numbers(7) = 0;  // tested alone below: its variance is too small for fp32 squares
+  numbers(7) = 0;  // tested separately below, as fp32 cannot represent the square of its deviation
   EXPECT_NEAR(average.mean(7), 1e-40, 5e-40);
   Average others = average;
   others.mean(7) = 0;
   EXPECT_LT(others.worst(numbers), 5.0);
-  // The ratio (1 + 3m) / (1 + m)² is 9/8 at m = 1/3, and 1 at powers of two.
+  // The ratio (1 + 3m) / (1 + m)² is largest at m = 1/3, with 9/8. It is 1 at powers of two.
   const models::Matrix worst = models::Matrix::Constant(1, 1, 4.0F / 3);
   const Average at_worst(Quantiser("natural"), worst, kDraws);
   EXPECT_NEAR(at_worst.squares, 9.0 / 8 * 16 / 9, 5 * at_worst.squares_error);
@@ -196,7 +196,7 @@ TEST(Sign, SendsSignsAndTheMeanMagnitude) {
   EXPECT_NEAR(left, 1 - 2 / M_PI, 0.02) << "of normal numbers";
 }
 
-// Karimireddy et al., arXiv 1901.09847, lemma 1: e_t + all received until t = all to be sent until t.
+// Lemma 1 of Karimireddy et al., arXiv 1901.09847: e_t + everything received up to t = everything to be sent up to t.
 TEST(Sign, AMemorySendsLaterWhatWasLost) {
   Quantiser sign("sign");
   ErrorMemory memory;
@@ -213,13 +213,13 @@ TEST(Sign, AMemorySendsLaterWhatWasLost) {
     largest_error = std::max(largest_error, static_cast<double>(memory.held().norm()));
     EXPECT_LT((arrived + memory.held() - wanted).norm(), 1e-5F * wanted.norm()) << t;
   }
-  // Lemma 3: ‖e‖² ≤ 4 (1 − δ) ‖g‖² / δ², with a δ of about 2/π; here ‖g‖² is about 40 · 1.09.
+  // Lemma 3: ‖e‖² ≤ 4 (1 − δ) ‖g‖² / δ². δ is about 2/π, and ‖g‖² is about 40 · 1.09 here.
   EXPECT_LT(largest_error, 2 * std::sqrt(1 - 0.5) / 0.5 * std::sqrt(44.0));
   EXPECT_GT(largest_error, 1.0) << "something is kept";
 }
 
-/// Karimireddy et al., arXiv 1901.09847, counterexample 2: f(x) = ε |x₁ + x₂| + |x₁ − x₂|. If x₁ ≠ x₂, the sign of the
-/// subgradient is ± (1, −1), so a sign method never changes x₁ + x₂.
+/// Counterexample 2 of Karimireddy et al., arXiv 1901.09847: f(x) = ε |x₁ + x₂| + |x₁ − x₂|. If x₁ ≠ x₂, the
+/// subgradient's sign is ± (1, −1), so a sign method never changes x₁ + x₂.
 TEST(Sign, WithoutAMemoryItNeverMovesAlongWhatItRoundsAway) {
   constexpr float kEpsilon = 0.5F;
   const auto value = [](const models::Matrix& x) { return kEpsilon * std::abs(x(0) + x(1)) + std::abs(x(0) - x(1)); };

@@ -1,4 +1,4 @@
-// Tests the messages of sparsifiers and their memories.
+// Tests messages and memories of sparsifiers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ models::Matrix behind(const Compressor& compressor, const models::Matrix& number
   const Message message = encoder.take();
   models::Matrix arrived(numbers.rows(), numbers.cols());
   Decoder decoder(message);
-  // The receiver knows neither the message's number nor the state of its sender.
+  // The receiver does not know the message's number, nor the sender's state.
   compressor.decode(decoder, {context.seed, context.step, 0, context.matrix}, arrived);
   return arrived;
 }
@@ -45,7 +45,7 @@ EncodeContext message_of(std::uint32_t site, std::uint32_t step = 0, std::uint32
 TEST(ExactTopK, SendsWhatALongSortWouldSend) {
   const models::Matrix numbers = normal_row(1003, 0);
   models::Matrix rest = numbers;
-  const KeptEntries kept = take_largest(rest, 101);  // ⌈0.1 · 1003⌉
+  const KeptEntries kept = take_largest(rest, 101);  // ⌈0.1 · 1003⌉ numbers
   models::Matrix expected = models::Matrix::Zero(1, 1003);
   add_kept(kept.values, kept.indices, expected);
   EXPECT_EQ(behind(*sparsifier("top-k", {{"fraction", "0.1"}}), numbers, message_of(0)), expected);
@@ -122,7 +122,7 @@ TEST_P(Coordinates, ScaledAreRightOnAverageAndEachAsLikelyAsAnother) {
       mean += arrived.cast<double>() / kDraws;
     }
     for (Eigen::Index i = 0; i < 7; ++i) {
-      // A number arrives as x / p with probability p, so the variance is x² (1 − p) / p.
+      // A number x arrives as x / p with probability p, which has the variance x² (1 − p) / p.
       const double deviation = std::abs(numbers(i)) * std::sqrt((1 - share) / share / kDraws);
       EXPECT_NEAR(mean(i), numbers(i), 5 * deviation) << coordinates << ' ' << i;
     }
@@ -152,7 +152,7 @@ TEST(RandomBlock, GoesOverTheEndToTheBeginning) {
   for (std::uint32_t step = 0; step < 50; ++step) {
     const models::Matrix arrived = behind(*compressor, ones, message_of(0, step));
     EXPECT_EQ(arrived.sum(), 4);
-    int begins = 0;  // number of sent positions after an empty one
+    int begins = 0;  // number of blocks: sent positions after a position that is not sent
     for (Eigen::Index i = 0; i < 10; ++i) begins += arrived(i) == 1 && arrived((i + 9) % 10) == 0 ? 1 : 0;
     EXPECT_EQ(begins, 1) << "one block";
     wrapped += arrived(0) == 1 && arrived(9) == 1 ? 1 : 0;
@@ -161,13 +161,13 @@ TEST(RandomBlock, GoesOverTheEndToTheBeginning) {
   EXPECT_LT(wrapped, 30) << "three starts of ten";
 }
 
-/// Returns every sparsifier that needs a memory, with default parameters and with each choice changed.
+/// Returns every sparsifier that requires a memory, with default parameters and with each choice changed.
 std::vector<std::pair<std::string, spec::ParameterValues>> biased_sparsifiers() {
   std::vector<std::pair<std::string, spec::ParameterValues>> all;
   for (const CompressorInfo& info : compressors().all()) {
     if (info.family != "sparsification") continue;
     spec::ParameterValues values = default_parameters(info.parameters);
-    // A later test compares the momentum with SGD's.
+    // Momentum is left out here; a later test compares it with SGD's.
     if (info.has_momentum) values["momentum"] = "0";
     std::vector<spec::ParameterValues> variants{values};
     for (const spec::ParameterSpec& parameter : info.parameters) {
@@ -234,7 +234,7 @@ TEST(MomentumMemory, MasksMomentumWhereNumbersWereSent) {
   EXPECT_EQ(clipped.add(row(0.3F, 0.4F)), row(0.3F, 0.4F)) << "within the threshold";
 }
 
-// A sum over sites is clipped at √sites times the limit of one site's gradient (arXiv 1712.01887, section 3.2).
+// A sum over sites is clipped at √sites times the limit for one site's gradient (arXiv 1712.01887, section 3.2).
 TEST(Dgc, RemembersSumsThatGoUncompressedWithoutMasks) {
   const CompressorInfo& info = compressors().at("dgc");
   spec::ParameterValues values = default_parameters(info.parameters);
@@ -265,7 +265,7 @@ TEST(Dgc, SendsLessFromQuarterToQuarterOfItsWarmUp) {
   };
   for (const auto& [step, fraction] :
        {std::pair<std::uint32_t, double>{0, 0.25}, {1, 0.25}, {2, 0.0625}, {4, 0.015625}, {7, 0.004}, {8, 0.001}}) {
-    // The threshold is the smallest of the 2 … 125 largest numbers of a sample.
+    // The threshold is the smallest of the largest 2 … 125 numbers of a sample.
     EXPECT_LE(share(step), fraction * 4 / 3 + 1e-9) << step;
     EXPECT_GT(share(step), fraction * 0.25) << step;
   }

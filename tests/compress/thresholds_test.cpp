@@ -1,4 +1,4 @@
-// Tests how many numbers threshold sparsifiers keep, relative to the requested number, on samples of known
+// Tests how many numbers threshold sparsifiers keep, relative to the number that was requested, on samples of known
 // distributions.
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ models::Matrix sample_of(const std::string& law) {
   return sample;
 }
 
-/// Returns the sample of a distribution, drawn once.
+/// Returns a sample of the distribution, which is drawn only once.
 const models::Matrix& magnitudes(const std::string& law) {
   static std::map<std::string, models::Matrix> all;
   const auto [sample, is_new] = all.try_emplace(law);
@@ -52,7 +52,7 @@ const models::Matrix& magnitudes(const std::string& law) {
   return sample->second;
 }
 
-/// Returns k̂/k (kept ÷ requested numbers) of one message.
+/// Returns k̂/k of one message: kept ÷ requested numbers.
 double kept_of_wanted(const std::string& method, spec::ParameterValues chosen, const models::Matrix& numbers) {
   const CompressorInfo& info = compressors().at(method);
   spec::ParameterValues values = default_parameters(info.parameters);
@@ -63,27 +63,27 @@ double kept_of_wanted(const std::string& method, spec::ParameterValues chosen, c
   return static_cast<double>(kept) / (std::stod(values["fraction"]) * static_cast<double>(numbers.size()));
 }
 
-/// Returns the number of kept values ÷ the requested number, for a sample of the distribution `law`.
+/// Returns kept ÷ requested numbers, on a sample of the distribution `law`.
 double kept_of_sample(const std::string& method, const std::string& law, const std::string& fraction,
                       spec::ParameterValues chosen = {}) {
   chosen["fraction"] = fraction;
   return kept_of_wanted(method, std::move(chosen), magnitudes(law));
 }
 
-/// Returns the parameters of SIDCo with a fixed number of stages.
+/// Returns the parameters of SIDCo with this fixed number of stages.
 spec::ParameterValues staged(const char* fit, int stages) {
   return {{"fit", fit}, {"adapt", "none"}, {"quantile", "asymptotic"}, {"stages", std::to_string(stages)}};
 }
 
-/// Expected k̂/k (kept ÷ requested numbers), from another sample of a million numbers of each distribution.
+/// Expected k̂/k (kept ÷ requested numbers), computed from another sample of a million numbers per distribution.
 struct KeptOfLaw {
   const char* law;
   const char* fraction;
-  std::array<double, 4> exponential, pareto, gamma;  ///< by number of stages; gamma uses the asymptotic quantile
+  std::array<double, 4> exponential, pareto, gamma;  ///< by number of stages; for gamma with the asymptotic quantile
   double redsync;
-  /// Least relative tolerance; expect_near() allows 3 √(2/k̂), the difference between two samples of a light-tailed
-  /// distribution. Pareto with ξ = 0.3 and Student with 3 degrees of freedom have no fourth moment, so their sample
-  /// variances and fits differ by several per cent.
+  /// Least relative tolerance. expect_near() also allows 3 √(2/k̂), the difference between two samples of a
+  /// light-tailed distribution. Pareto with ξ = 0.3 and Student with 3 degrees of freedom have no fourth moment, so
+  /// variances and fits of samples differ by several per cent.
   double tolerance;
 };
 
@@ -116,7 +116,7 @@ TEST_P(Thresholds, KeepAsManyAsOnAnotherSample) {
   }
 }
 
-// RedSync searches its threshold between the mean and the largest number, which varies from sample to sample.
+// RedSync searches a threshold between the mean and the largest number, which differs from sample to sample.
 TEST_P(Thresholds, RedSyncKeepsWhatItMayOnAnotherSample) {
   const models::Matrix& sample = magnitudes(GetParam().law);
   Eigen::Index place = 0;
@@ -124,8 +124,8 @@ TEST_P(Thresholds, RedSyncKeepsWhatItMayOnAnotherSample) {
   const bool exponential_tail = std::string(GetParam().law) == "laplace" || std::string(GetParam().law) == "gamma";
   double least = 1e9;
   double most = 0;
-  // Changes the largest number by up to ±2 if the tail decays like e^−x, and by up to a factor of 2 if it decays like a
-  // power.
+  // Changes the largest number: by up to ±2 for tails that decay as e^−x, and by up to a factor of 2 for tails that
+  // decay as a power.
   for (int i = -4; i <= 4; ++i) {
     const auto step = static_cast<float>(i);
     const float largest = exponential_tail ? usual + 0.5F * step : usual * std::exp2(step / 4.0F);
@@ -140,8 +140,8 @@ TEST_P(Thresholds, RedSyncKeepsWhatItMayOnAnotherSample) {
   EXPECT_GT(most, 1.4 * least) << "as far off as that by chance alone";
 }
 
-// DGC's threshold is number t = 0.01 k of a sample of one in a hundred, so kept ÷ requested numbers is distributed as
-// Γ(t)/t. Above 4/3, DGC selects exactly.
+// DGC's threshold is the t-th number (t = 0.01 k) of a sample of one in a hundred, so k̂/k is distributed as Γ(t)/t.
+// Above 4/3, DGC selects exactly.
 TEST_P(Thresholds, DgcKeepsWhatASampleSays) {
   const CompressorInfo& info = compressors().at("dgc");
   spec::ParameterValues values = default_parameters(info.parameters);
@@ -160,7 +160,7 @@ TEST_P(Thresholds, DgcKeepsWhatASampleSays) {
     EXPECT_GT(kept, 1.0 - 3.5 / std::sqrt(tenth));
     sum += kept / kMessages;
   }
-  // Mean of Γ(t)/t for t = `tenth`; values above 4/3 count as 1.
+  // Mean of Γ(t)/t for t = `tenth`, in which values above 4/3 count as 1.
   double expected = 0;
   double total = 0;
   for (double x = 0.0005; x < 5; x += 0.001) {
@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(Laws, Thresholds, testing::ValuesIn(kept_of_laws), [](c
   return std::string(param.param.law) + (std::string(param.param.fraction) == "0.1" ? "_tenth" : "_thousandth");
 });
 
-/// Returns equally spaced quantiles of a distribution: a sample without chance.
+/// Returns equally spaced quantiles of a distribution, which are a sample without randomness.
 models::Matrix quantiles_of(const std::function<double(double)>& quantile) {
   models::Matrix numbers(1, kNumbers);
   for (Eigen::Index i = 0; i < kNumbers; ++i) {
@@ -198,7 +198,7 @@ TEST(Sidco, KeepsWhatItIsToOfTheLawThatIsFitted) {
       EXPECT_NEAR(kept("pareto", pareto), 1.0, 0.05) << fraction << ", stages: " << stages;
     }
   }
-  // With the gamma distribution's exact quantile, approximate maximum likelihood is 3 % off.
+  // With the exact quantile of the gamma distribution, approximate maximum likelihood is 3 % off.
   EXPECT_NEAR(kept_of_sample("sidco", "gamma", "0.001", {{"fit", "gamma"}, {"adapt", "none"}}), 1.0, 0.1);
 }
 
@@ -218,7 +218,7 @@ TEST(Sidco, StagesAdaptUntilAsManyAreKeptAsWanted) {
       const auto compressor = info.make(values);
       const auto state = compressor->make_state();
       double kept = 0;
-      // Each step sees a tenth of the sample; the tenths differ.
+      // Each step gets another tenth of the sample.
       for (Eigen::Index step = 0; step < 40; ++step) {
         const models::ConstBlock part = magnitudes(law).middleCols(kNumbers / 10 * (step % 10), kNumbers / 10);
         Encoder encoder;
@@ -231,8 +231,8 @@ TEST(Sidco, StagesAdaptUntilAsManyAreKeptAsWanted) {
   }
 }
 
-// With adapt="rule", too many kept numbers lead to fewer stages, which keep even more of a heavy tail. So `search` is
-// the default.
+// With adapt="rule", keeping too many numbers leads to fewer stages, which keep even more of a heavy tail. Therefore
+// `search` is the default.
 TEST(Sidco, TheRuleOfFewerStagesStaysWithTooMany) {
   const CompressorInfo& info = compressors().at("sidco");
   for (const char* adapt : {"rule", "search"}) {
@@ -250,7 +250,7 @@ TEST(Sidco, TheRuleOfFewerStagesStaysWithTooMany) {
 }
 
 TEST(RedSync, HalvesTheIntervalOrTrimsTheThreshold) {
-  models::Matrix numbers(1, 100);  // magnitudes 1 … 100 with mean 50.5
+  models::Matrix numbers(1, 100);  // magnitudes are 1 … 100, with mean 50.5
   for (Eigen::Index i = 0; i < 100; ++i) numbers(i) = static_cast<float>(i + 1) * (i % 2 == 0 ? 1.0F : -1.0F);
   const auto kept = [&](const char* fraction, const char* search) {
     return std::lround(std::stod(fraction) * 100 *
@@ -272,11 +272,11 @@ TEST(GaussianK, CorrectsItsThresholdTwice) {
   models::Matrix numbers = models::Matrix::Constant(1, 1000, 1.0F);
   EXPECT_NEAR(kept_of_wanted("gaussian-k", {{"fraction", "0.01"}}, numbers), 100, 1e-9)
       << "no deviation: none is above 1, all above 0.5 and above 0.75, which is the last threshold";
-  numbers(7) = -9;  // mean 0.99, deviation 0.316: one number above 2.03, one requested
+  numbers(7) = -9;  // mean 0.99 and deviation 0.316: one number is above 2.03, as requested
   EXPECT_NEAR(kept_of_wanted("gaussian-k", {{"fraction", "0.001"}}, numbers), 1, 1e-9);
 }
 
-/// Negates every other number.
+/// Negates every second number.
 models::Matrix with_signs(models::Matrix magnitudes) {
   for (Eigen::Index i = 1; i < magnitudes.size(); i += 2) magnitudes(i) = -magnitudes(i);
   return magnitudes;
@@ -285,8 +285,8 @@ models::Matrix with_signs(models::Matrix magnitudes) {
 /// Returns a quantile of |z| for normal z.
 double folded_normal(double p) { return std::numbers::sqrt2 * boost::math::erf_inv(p); }
 
-// The threshold uses the standard deviation of the signed numbers. With z = Φ⁻¹(1 − δ/2) = 3.2905, the authors'
-// thresholds and the kept shares are
+// The threshold uses the standard deviation of the signed numbers and z = Φ⁻¹(1 − δ/2) = 3.2905. By distribution, the
+// successive thresholds of the authors and the fractions that they keep:
 //     normal        z: δ
 //     Laplace       √2 z = 4.654: 9.5 δ; 1.5 times that: exp(−6.980) = 0.930 δ
 //     gamma, ½      √¾ z = 2.850: 17 δ; 4.274: 3.5 δ; 6.412: erfc(√6.412) = 0.343 δ, at the third and last count

@@ -6,12 +6,12 @@
 #include "compress/registry.hpp"
 #include "protocols/simulating.hpp"
 
-// Tests the laws of every event-driven algorithm of the registry.
+// Tests laws of every registered event-driven algorithm.
 
 namespace dadsim::test {
 namespace {
 
-/// Returns a run without added noise, which would drown what few sites learn.
+/// Returns a run without added noise, in which the little that four sites learn would be lost.
 spec::RunSpec quiet_run_of(const std::string& protocol) {
   const protocols::EventDrivenMethod& info = protocols::protocol_registry().at(protocol);
   return run_of(protocol, info.perturbs ? info.lossless : spec::ParameterValues());
@@ -46,7 +46,7 @@ TEST_P(ProtocolContract, PlaysToTheEndOfItsBudgetAndLearns) {
   EXPECT_GT(loop.protocol_log.updates, 0);
   EXPECT_GT(loop.log.seconds, 0);
   ASSERT_GE(loop.qualities.size(), 2U);
-  EXPECT_LT(loop.qualities.back()[0], loop.qualities.front()[0]);  // the loss
+  EXPECT_LT(loop.qualities.back()[0], loop.qualities.front()[0]);  // quality 0 is the loss
   for (std::size_t i = 1; i < loop.protocol_log.versions.size(); ++i) {
     EXPECT_GE(loop.protocol_log.versions[i].at, loop.protocol_log.versions[i - 1].at);
     EXPECT_GE(loop.protocol_log.versions[i].updates, loop.protocol_log.versions[i - 1].updates);
@@ -82,7 +82,7 @@ TEST_P(ProtocolContract, TheSameSeedGivesTheSameNumbers) {
   EXPECT_EQ(a.log.events, b.log.events);
 }
 
-/// Tests the algorithms whose messages a compressor can encode.
+/// Tests algorithms whose messages a compressor can encode.
 class CompressedProtocolContract : public ProtocolContract {};
 
 TEST_P(CompressedProtocolContract, ComposesWithACompressor) {

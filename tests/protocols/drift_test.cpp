@@ -1,4 +1,4 @@
-// Tests data that drift at a simulated time, in federated protocols.
+// Tests data that drift at a simulated date, in federated protocols.
 #include <gtest/gtest.h>
 
 #include "protocols/simulating.hpp"
@@ -29,14 +29,14 @@ struct DriftingDigits {
 };
 
 TEST(DriftInRounds, ChangesWhatBeginsAfterItAndNothingBefore) {
-  // A round takes three seconds: its training begins at 0, 3, 6 and 9 s, and its model arrives at 3, 6, 9 and 12 s.
+  // A round takes three seconds. Rounds start to train at 0, 3, 6 and 9 s, and their models arrive at 3, 6, 9 and 12 s.
   const Simulated never = DriftingDigits(1000).play_rounds();
   const Simulated late = DriftingDigits(4).play_rounds();
   ASSERT_EQ(never.qualities.size(), 5U);
   ASSERT_EQ(late.qualities.size(), 5U);
   EXPECT_EQ(late.qualities[0], never.qualities[0]);
   EXPECT_EQ(late.qualities[1], never.qualities[1]);
-  // The second round had begun to train, so only the held-back data have changed.
+  // The second round had begun to train, so only held-back data have changed.
   EXPECT_NE(late.qualities[2], never.qualities[2]);
   EXPECT_NE(late.qualities[4], never.qualities[4]);
   EXPECT_DOUBLE_EQ(late.log.seconds, never.log.seconds);
@@ -53,7 +53,7 @@ TEST(DriftInRounds, TrainingAfterItIsTrainingOnTheOtherSamples) {
   const Value before = learning.train(learning.initial(), {.site = 0, .steps = 2});
   const Value after = learning.train(learning.initial(), {.site = 0, .steps = 2, .data_version = 1});
   EXPECT_NE(history.get(before)->numbers, history.get(after)->numbers);
-  // A problem that had the drifted samples from the beginning gives the same numbers.
+  // A problem whose samples are drifted from the beginning gives the same numbers.
   History other_history(2, nullptr);
   algorithms::LearningProblem other{digits.small.data, digits.drift.partitions[0], digits.small.model,
                                     digits.small.training, 1};

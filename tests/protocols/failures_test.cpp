@@ -7,7 +7,7 @@
 #include "sim/world.hpp"
 #include "world/outages.hpp"
 
-// A simulation ends, whatever fails in the cluster: with a model, or with a message that names who waits for what.
+// Whatever fails in the cluster, a simulation ends: with a model, or with a message that names who waits for what.
 // Every lost message is counted.
 
 namespace dadsim::test {
@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::size_t kSites = 4;
 
-/// Returns true if all seeds are drawn; the suite's draws contain each failure and most pairs of failures.
+/// Returns true if all seeds are to be drawn. The suite's draws contain every failure and most pairs of failures.
 bool all_drawn() { return std::getenv("DADSIM_ALL_DRAWN") != nullptr; }
 
-/// Minima and curvatures differ, so that results show which sites took part.
+/// Returns sites with different minima and curvatures, so that results depend on the sites that took part.
 std::vector<Quadratics::Site> some_sites() { return {{1, 1}, {1, 3}, {2, 0}, {0.5, 5}}; }
 
-/// Returns the failures of run number `seed`: a different mixture for each seed.
+/// Returns the failures of run number `seed`; every seed gives another mixture.
 spec::FailureSpec misfortune(std::uint64_t seed, bool links) {
   spec::FailureSpec what;
   const double often = 10.0 * static_cast<double>(1 + seed % 7);
@@ -35,7 +35,7 @@ spec::FailureSpec misfortune(std::uint64_t seed, bool links) {
 }
 
 struct Ending {
-  std::string stuck;  ///< reason why the run got stuck; empty: it ended
+  std::string stuck;  ///< reason why the run got stuck; empty if it ended
   protocols::ProtocolLog protocol_log;
   step::EventLog log;
 };
@@ -46,7 +46,7 @@ Ending play_with_failures(world::World& world, const spec::RunSpec& run, std::ui
   training.epochs = 12;
   const algorithms::LearningProblem problem{small.data, small.partition, small.model, training, seed};
   History history(1, nullptr);
-  // Most protocols run equally well on functions whose gradients take no time.
+  // Most protocols run as well on simple functions, whose gradients take no time to compute.
   const bool needs_network = run.algorithm.starts_with("partial-") || run.algorithm == "flare";
   std::unique_ptr<Learning> own;
   if (needs_network) {
@@ -132,7 +132,7 @@ TEST(Failures, HundredsOfRunsOfEveryProtocolEnd) {
     int stuck = 0;
     std::int64_t updates = 0;
     std::int64_t outages = 0;
-    // Methods that need numbers while they simulate take as long as learning.
+    // Methods that need learned numbers during the simulation take as long as learning.
     const bool asks = run.algorithm == "partial-rank-dad" || run.algorithm == "flare";
     const std::uint64_t plays = all_drawn() ? (asks ? 50 : 400) : (asks ? 26 : 100);
     for (std::uint64_t seed = 1; seed <= plays; ++seed) {
@@ -149,14 +149,14 @@ TEST(Failures, HundredsOfRunsOfEveryProtocolEnd) {
       for (const step::EventLog::NodeUse& node : ending.log.nodes) outages += node.outages;
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }
-    EXPECT_GT(outages, plays / 4);  // short messages make short runs
+    EXPECT_GT(outages, plays / 4);  // runs with short messages are short and meet few outages
     EXPECT_GE(updates, plays);
-    EXPECT_LT(stuck, 0.15 * static_cast<double>(plays));  // stuck: waiting for site-2, and some others
+    EXPECT_LT(stuck, 0.15 * static_cast<double>(plays));  // runs that wait for site-2, and a few others
   });
 }
 
-// A client that comes back takes part again. This holds even if the outage is shorter than the notice, a request and
-// its answer take, and if the server fails meanwhile.
+// A client that comes back takes part again. The outage may be shorter than the notice, a request and its answer take,
+// and the server may fail meanwhile.
 TEST(Failures, WhoComesBackIsLetInHoweverSlowTheLines) {
   for_every_protocol([&](const spec::RunSpec& any) {
     const bool asks = any.algorithm == "partial-rank-dad" || any.algorithm == "flare";

@@ -13,11 +13,10 @@
 namespace dadsim::test {
 namespace {
 
-/// Data whose samples belong to devices (Li et al., arXiv 1812.06127, §5.1, Synthetic(α, β)), as the authors draw it:
-/// 60 features, 10 classes, 30 devices with 50 + LogNormal(4, 2) samples,
-///     u_k ~ N(0, α), W_k ~ N(u_k, 1), b_k ~ N(u_k, 1), B_k ~ N(0, β), v_k ~ N(B_k, 1),
-///     x ~ N(v_k, diag(j^−1.2)), y = argmax(x W_k + b_k);
-/// a tenth of each device's samples is held back. Sizes are cut at `most`, for time.
+/// Draws Synthetic(α, β), whose samples belong to devices, as its authors do (Li et al., arXiv 1812.06127, §5.1). It
+/// has 60 features, 10 classes, and 30 devices with 50 + LogNormal(4, 2) samples. u_k ~ N(0, α), W_k ~ N(u_k, 1), b_k ~
+/// N(u_k, 1), B_k ~ N(0, β), v_k ~ N(B_k, 1), x ~ N(v_k, diag(j^−1.2)), y = argmax(x W_k + b_k). A tenth of each
+/// device's samples is held back. Devices have at most `most` samples, to save time.
 SmallProblem synthetic(double alpha, double beta, std::uint64_t seed, std::int64_t most) {
   constexpr std::size_t kDevices = 30;
   constexpr std::int64_t kFeatures = 60;
@@ -76,7 +75,7 @@ Simulated played_in(const SmallProblem& small, const spec::RunSpec& run, std::ui
   return simulate(world, small, learning, run);
 }
 
-/// Returns the accuracies of FedAvg, which drops stragglers, and of FedProx with μ = 1, which keeps their partial work.
+/// Returns the accuracies of FedAvg, which drops stragglers, and of FedProx with μ = 1, which uses their partial work.
 std::pair<double, double> with_stragglers(std::uint64_t seed, std::int64_t rounds, std::int64_t most) {
   SmallProblem small = synthetic(1, 1, seed, most);
   small.training.optimizer.learning_rate = 0.01;
@@ -88,7 +87,7 @@ std::pair<double, double> with_stragglers(std::uint64_t seed, std::int64_t round
         {"rounds", std::to_string(rounds)}, {"fraction", "0.3333"}, {"local-epochs", "20"}, {"stragglers", "0.9"}};
     if (prox) parameters["mu"] = "1";
     const Simulated simulated = played_in(small, run_of(prox ? "fedprox" : "fedavg", parameters), seed);
-    // Mean over the four quarters of the rounds, since single rounds of FedAvg fluctuate.
+    // Takes the mean over the four quarters of the rounds, since single rounds of FedAvg fluctuate.
     double sum = 0;
     for (std::size_t i = 1; i < simulated.qualities.size(); ++i) sum += simulated.qualities[i][1];
     accuracies[prox ? 1 : 0] = sum / static_cast<double>(simulated.qualities.size() - 1);
@@ -96,10 +95,10 @@ std::pair<double, double> with_stragglers(std::uint64_t seed, std::int64_t round
   return {accuracies[0], accuracies[1]};
 }
 
-/// The paper reports 22 points more accuracy, in the mean over its five data sets, with nine stragglers of ten. For
-/// this data set it only draws curves. The expected values therefore come from a separate plain program of the same
-/// procedure. At these sizes and rounds, in the mean over 60 draws, it gives 0.395 with FedAvg and 0.555 with FedProx,
-/// 0.160 more (standard deviation between draws: 0.06).
+/// With nine stragglers of ten, the paper reports 22 points more accuracy on average over five data sets. For this data
+/// set it only draws curves, so a separate plain program of the same procedure gives the expected values. With these
+/// sizes and rounds, its mean over 60 draws is 0.395 for FedAvg and 0.555 for FedProx, 0.160 more; draws have a
+/// standard deviation of 0.06.
 TEST(Published, FedProxWithstandsStragglersOnSyntheticData) {
   constexpr int kSeeds = 8;
   constexpr double kReference = 0.160;
@@ -113,7 +112,7 @@ TEST(Published, FedProxWithstandsStragglersOnSyntheticData) {
 }
 
 /// McMahan et al., arXiv 1602.05629: with two shards of class-sorted samples per client, federated averaging needs
-/// several times the rounds that it needs with random samples. Here: drawn digits and a linear classifier.
+/// several times as many rounds as with random samples. Tested with drawn digits and a linear classifier.
 TEST(Published, FedAvgNeedsManyMoreRoundsWhereSitesHoldFewClasses) {
   spec::DataSpec spec;
   spec.source = spec::DigitsSource{.train = 4000, .test = 1000};
@@ -133,7 +132,7 @@ TEST(Published, FedAvgNeedsManyMoreRoundsWhereSitesHoldFewClasses) {
     rounds[kind == spec::SplitSpec::Kind::iid ? 0 : 1] = simulated.protocol_log.updates;
   }
   EXPECT_LT(rounds[0], 10);
-  EXPECT_LT(rounds[1], 100);  // the target is reached
+  EXPECT_LT(rounds[1], 100);  // fewer than 100 rounds: the target was reached
   EXPECT_GT(rounds[1], 3 * rounds[0]);
 }
 

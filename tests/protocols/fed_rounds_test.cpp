@@ -3,7 +3,8 @@
 #include "algorithms/learn.hpp"
 #include "protocols/simulating.hpp"
 
-// Rounds worked out by hand. Sites have the losses ½ (x − b)²: a step with the rate r takes x to x − r (x − b).
+// Compares rounds with results computed by hand. Sites have the loss ½ (x − b)², so a step of rate r takes x to x − r
+// (x − b).
 
 namespace dadsim::test {
 namespace {
@@ -18,7 +19,7 @@ std::vector<Quadratics::Site> minima(const std::vector<double>& at) {
   return sites;
 }
 
-/// Returns x after a round of one step per client, with clients of equal weight.
+/// Returns x after a round in which each client takes one step; clients have equal weight.
 double after_round(double x, const std::vector<double>& minima_of_round) {
   double slope = 0;
   for (const double b : minima_of_round) slope += (x - b) / static_cast<double>(minima_of_round.size());
@@ -52,7 +53,7 @@ struct Rounds {
 TEST(FederatedRounds, ADeadlineLeavesOutWhoIsLate) {
   const Rounds rounds{{0, 1, 2, 3}, {1, 2, 3, 9.5}};
   const Simulated simulated = rounds({{"rounds", "3"}, {"deadline", "4"}});
-  // The first round lasts until the deadline at 4. Later rounds wait only for the first three clients, 3 seconds each.
+  // The first round ends at the deadline, 4 s. Later rounds ask only the first three clients, and last 3 s each.
   EXPECT_NEAR(simulated.log.seconds, 4 + 3 + 3, 1e-9);
   EXPECT_EQ(simulated.protocol_log.asked, 4 + 3 + 3);
   EXPECT_EQ(simulated.protocol_log.answered, 9);
@@ -70,7 +71,7 @@ TEST(FederatedRounds, ADeadlineLeavesOutWhoIsLate) {
 TEST(FederatedRounds, OverSelectionTakesTheFirst) {
   const Rounds rounds{{0, 1, 2, 3}, {1, 2, 3.5, 7}};
   const Simulated simulated = rounds({{"rounds", "3"}, {"fraction", "0.5"}, {"over-selection", "2"}});
-  // Four clients are asked at 0, the two free clients at 2, the three free clients at 4.
+  // Rounds ask four clients at 0 s, the two free clients at 2 s, and the three free clients at 4 s.
   EXPECT_NEAR(simulated.log.seconds, 2 + 2 + 2, 1e-9);
   EXPECT_EQ(simulated.protocol_log.asked, 4 + 2 + 3);
   EXPECT_EQ(simulated.protocol_log.answered, 6);
@@ -105,13 +106,13 @@ TEST(FederatedRounds, AClientThatGoesDownIsLeftOutUntilItIsBack) {
 TEST(FederatedRounds, TheServerWaitsForEnoughClients) {
   const Rounds rounds{{0, 4}, {1, 1}};
   const Simulated simulated = rounds({{"rounds", "2"}, {"minimum", "1"}}, {{0.5, 1, false}, {4.5, 1, true}});
-  EXPECT_NEAR(simulated.log.seconds, 5.5, 1e-9);  // the second round begins when the client is back
+  EXPECT_NEAR(simulated.log.seconds, 5.5, 1e-9);  // the second round begins when client 1 is back
   EXPECT_EQ(simulated.protocol_log.took_part, (std::vector<std::int64_t>{2, 1}));
 }
 
 TEST(FederatedRounds, AServerThatComesBackGoesOnFromItsLastModel) {
   const Rounds rounds{{0, 4}, {1, 1}};
-  // The first round ends at 1; the second is lost with the server; the third lasts from 1.7 to 2.7.
+  // The first round ends at 1 s. The second is lost when the server fails, and the third lasts from 1.7 to 2.7 s.
   const Simulated simulated = rounds({{"rounds", "3"}}, {{1.5, 2, false}, {1.7, 2, true}});
   EXPECT_NEAR(simulated.log.seconds, 2.7, 1e-9);
   EXPECT_EQ(simulated.protocol_log.updates, 2);
@@ -131,7 +132,7 @@ TEST(FederatedRounds, AnswersToAServerThatIsDownDoNotKeepItWaiting) {
 
 TEST(FederatedRounds, NewsOfAnEarlierRequestMeansNothing) {
   const Rounds rounds{{0, 4}, {1, 1}, {.latency = 1}};
-  // The client goes down while the model is in transit, which is reported twice: for the client and for the message.
+  // The client goes down while the model is in transit. The server is notified twice: of the client and of the message.
   const Simulated simulated = rounds({{"rounds", "2"}}, {{0.5, 1, false}, {0.6, 1, true}});
   EXPECT_EQ(simulated.protocol_log.failed, 1);
   EXPECT_EQ(simulated.protocol_log.took_part, (std::vector<std::int64_t>{2, 1}));
@@ -145,7 +146,7 @@ TEST(FederatedRounds, LostModelsAreSentAgainIfThatIsAsked) {
   EXPECT_EQ(without.protocol_log.failed, 1);
   EXPECT_NEAR(without.log.seconds, 3, 1e-9);
   const Simulated with = rounds({{"rounds", "1"}, {"retries", "1"}}, cut);
-  // The message is sent again at 1.5, a second after it was lost.
+  // The message is lost at 0.5 s and sent again at 1.5 s.
   EXPECT_EQ(with.protocol_log.failed, 0);
   EXPECT_EQ(with.protocol_log.retried, 1);
   EXPECT_NEAR(with.log.seconds, 1.5 + 3, 1e-9);
@@ -156,14 +157,14 @@ TEST(FederatedRounds, LostAnswersAreSentAgainIfThatIsAsked) {
   const std::vector<Fate> cut = {{2.5, -1, false, "line-1"}, {2.6, -1, true, "line-1"}};
   const Simulated without = rounds({{"rounds", "3"}}, cut);
   EXPECT_EQ(without.protocol_log.failed, 1);
-  // The client could not be reached at 2.5 and is not asked at 3.
+  // The client was unreachable at 2.5 s and is not asked at 3 s.
   EXPECT_EQ(without.protocol_log.took_part, (std::vector<std::int64_t>{3, 1}));
   EXPECT_NEAR(without.log.seconds, 3 + 3 + 3, 1e-9);
   const Simulated with = rounds({{"rounds", "1"}, {"retries", "2"}}, cut);
   EXPECT_EQ(with.protocol_log.failed, 0);
   EXPECT_EQ(with.protocol_log.retried, 1);
   EXPECT_NEAR(with.log.seconds, 3.5 + 1, 1e-9);
-  // If the line stays down, both ends give up after 1 and 2 more seconds.
+  // If the line stays down, both ends give up after retries of 1 and 2 s.
   const Simulated cut_off = rounds({{"rounds", "1"}, {"retries", "2"}}, {{2.5, -1, false, "line-1"}});
   EXPECT_EQ(cut_off.protocol_log.failed, 1);
   EXPECT_EQ(cut_off.protocol_log.retried, 2);
@@ -175,7 +176,7 @@ TEST(FederatedRounds, NobodyIsAskedAllTheTimeWhileTheLinesAreDown) {
   const Simulated simulated = rounds(
       {{"rounds", "5"}},
       {{0.5, -1, false, "line-0"}, {0.5, -1, false, "line-1"}, {3, -1, true, "line-0"}, {3, -1, true, "line-1"}});
-  // The client is asked in vain at 0, 1.5 and 2.5, and with success at 3.5 and 6.5.
+  // The server asks the client in vain at 0, 1.5 and 2.5 s, and successfully at 3.5 and 6.5 s.
   EXPECT_EQ(simulated.protocol_log.updates, 2);
   EXPECT_EQ(simulated.protocol_log.failed, 6);
   EXPECT_NEAR(simulated.log.seconds, 3.5 + 3 + 3, 1e-9);
@@ -201,14 +202,15 @@ TEST(FederatedRounds, StragglersAreKeptOrDropped) {
         {"rounds", "20"}, {"stragglers", "0.9"}, {"partial", partial}, {"local-epochs", "4"}, {"local-steps", "0"}};
   };
   const Simulated drop = rounds(parameters("drop"));
-  EXPECT_EQ(drop.protocol_log.answered, 20);  // one of ten in each round
+  EXPECT_EQ(drop.protocol_log.answered, 20);  // one client of ten answers in each round
   EXPECT_EQ(drop.protocol_log.failed, 180);
-  // Two batches of ten samples are a pass. Nine drop-outs of 1 … 4 passes each are wasted: 9 · 2.5 · 2 s in the mean.
+  // A pass is two batches of ten samples. In each round, nine clients waste 1 … 4 passes: on average, 9 · 2.5 · 2 s.
   EXPECT_NEAR(drop.protocol_log.wasted_seconds / 20, 9 * 2.5 * 2, 4);
   const Simulated keep = rounds(parameters("keep"));
   EXPECT_EQ(keep.protocol_log.answered, 200);
   EXPECT_EQ(keep.protocol_log.failed, 0);
-  EXPECT_EQ(keep.protocol_log.samples, drop.protocol_log.samples);  // same stragglers, same parts
+  EXPECT_EQ(keep.protocol_log.samples, drop.protocol_log.samples);  // the stragglers and their partial work are the
+                                                                    // same in both runs
 }
 
 TEST(FederatedRounds, TenThousandClients) {
@@ -226,7 +228,7 @@ TEST(FederatedRounds, TenThousandClients) {
 
 TEST(FedAvg, OneStepOnTheFullBatchIsGradientSharing) {
   SmallProblem small(3, 210);
-  // Gradients of sites of unequal size are weighted by samples.
+  // With unequal sites, gradients are weighted by samples.
   small.partition[0].insert(small.partition[0].end(), small.partition[2].begin() + 20, small.partition[2].end());
   small.partition[2].resize(20);
   small.training.batch = 1000;

@@ -5,7 +5,7 @@
 #include "protocols/federated/federated_rounds.hpp"
 #include "protocols/simulating.hpp"
 
-// Tests methods that have federated averaging as a special case.
+// Tests methods of which federated averaging is a special case.
 
 namespace dadsim::test {
 namespace {
@@ -45,8 +45,8 @@ TEST(FedProx, WithoutItsTermAndStragglersIsFedAvg) {
 }
 
 TEST(FedProx, HoldsClientsToTheModelTheyWereSent) {
-  // On ½ a (x − b)² with the term ½ μ (x − x₀)²: x ← x − η (a (x − b) + μ (x − x₀)), whose limit is
-  // (a b + μ x₀) / (a + μ).
+  // On ½ a (x − b)² with the proximal term ½ μ (x − x₀)², a step is x ← x − η (a (x − b) + μ (x − x₀)). Its limit is (a
+  // b + μ x₀) ÷ (a + μ).
   const SmallProblem small(1);
   History history(1, nullptr);
   Quadratics learning(small.problem(), history, {{1, 0}}, 10);
@@ -118,7 +118,7 @@ TEST(HierFedAvg, TakesWhatTheFormulasSay) {
   History history(1, nullptr);
   Quadratics learning(small.problem(), history, std::vector<Quadratics::Site>(4, {1, 0}), 10);
   const auto server = world::Node{4};
-  // Groups are {0, 1} and {2, 3}; the lines to the server are long.
+  // The groups are {0, 1} and {2, 3}; lines to the server have a high latency.
   world::ClosedFormWorld world({.nodes = 5,
                                 .line =
                                     [server](world::Node from, world::Node to) {
@@ -146,7 +146,7 @@ TEST(HierFedAvg, GoesOnWithoutAGroupWhoseLeaderIsDown) {
                                 .line = nullptr,
                                 .seconds = [](world::Node, const world::Work& work) { return work.step < 0 ? 0 : 1; },
                                 .link = nullptr});
-  // Node 2 leads {2, 3}; it goes down in the first round and is back in the third.
+  // Node 2, which leads {2, 3}, goes down in the first round and is back in the third.
   const Simulated simulated =
       simulate(world, small, learning, run_of("hierfavg", {{"rounds", "4"}, {"local-steps", "1"}}), {},
                {{0.5, 2, false}, {2.5, 2, true}});
@@ -158,8 +158,8 @@ TEST(HierFedAvg, GoesOnWithoutAGroupWhoseLeaderIsDown) {
 }
 
 TEST(SecureAggregation, ExpandsMessagesByWhatThePaperSays) {
-  // Bonawitz et al., CCS 2017, abstract: expansion for 16-bit numbers is 1.73 for 2^10 users and 2^20 numbers, and 1.98
-  // for 2^14 users and 2^24 numbers.
+  // Expected expansions are from Bonawitz et al., CCS 2017, abstract, for 16-bit numbers: 1.73 for 2^10 users and 2^20
+  // numbers, 1.98 for 2^14 users and 2^24 numbers.
   const auto expansion = [](std::size_t users, double numbers) {
     protocols::SecureAggregation secure(16);
     secure.set_clients(users);
@@ -181,11 +181,12 @@ TEST(SecureAggregation, CostsMessagesAndChangesNothingElse) {
   const Simulated without = plain.simulated(learning, small);
   const Simulated with = secure.simulated(learning, small);
   EXPECT_EQ(without.qualities, with.qualities);
-  // Each client sends two keys, two shares for each of three others, numbers of 32 + 2 bits, and four shares at the
+  // A client sends two keys, two shares for each of three other clients, numbers of 32 + 2 bits, and four shares at the
   // end.
   const double masked = std::ceil(static_cast<double>(learning.parameters()) * 34.0 / 8);
   EXPECT_NEAR(with.log.nodes[0].sent, 2 * (64 + 64 * 3 + masked + 32 * 4), 1e-6);
-  // With the model, the server sends two keys and two shares of three others, and a bit for each remaining client.
+  // In addition to the model, the server sends two keys and two shares of each of three others, and a bit for each
+  // remaining client.
   EXPECT_NEAR(with.log.nodes[0].received, without.log.nodes[0].received + 2 * (64 * 3 + 64 * 3 + 1), 1e-6);
   const double bytes =
       with.log.nodes[0].sent + with.log.nodes[0].received - without.log.nodes[0].sent - without.log.nodes[0].received;

@@ -7,7 +7,7 @@
 #include "sim/star.hpp"
 #include "sim/world.hpp"
 
-// Rounds on a star without contention with kernels of one second: by hand, by formulas, and simulated.
+// Compares rounds on a star without contention, with kernels of one second: by hand, by formulas, and simulated.
 
 namespace dadsim::test {
 namespace {
@@ -54,7 +54,7 @@ TEST(FederatedWorlds, ARoundTakesAsLongInBothAsByHand) {
   const auto simulated = sim::simulate_world(cluster_on(file.path(), star.workers));
   const Simulated by_simulation = simulate(*simulated, small, again, run);
 
-  // A round: the model down, local training of four batches, the update up, the mean.
+  // A round is the model down, local training on four batches, the update up, and the mean.
   const double bytes = by_formula.log.nodes[0].sent / 4;
   EXPECT_GT(bytes, 4.0 * 784 * 10);
   EXPECT_GT(worker_kernels, 4);
@@ -78,7 +78,7 @@ TEST(FederatedWorlds, AllProtocolsAreLearnedAlikeInBoth) {
     const Star star{.workers = 4, .rate = 1e6, .latency = 0.01};
     History history(1, nullptr);
     Learning learning(small.problem(), history);
-    // A message between workers uses two links.
+    // A message between two workers uses two links.
     world::ClosedFormWorld formulas({.nodes = 5,
                                      .line =
                                          [&](world::Node from, world::Node to) {

@@ -1,4 +1,4 @@
-// A parameter without an effect next to the others is refused, and the proposed remedy works.
+// Tests that a parameter without an effect, given the others, is refused, and that the proposed remedy works.
 #include "methods/idle_parameters.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 struct Idle {
   std::string method, parameter, value;
-  spec::ParameterValues beside;  ///< parameters with which it takes effect
+  spec::ParameterValues beside;  ///< values of other parameters with which it has an effect
   spec::ParameterValues idle_beside = {};
 };
 

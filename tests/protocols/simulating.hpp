@@ -10,8 +10,8 @@
 #include "protocols/registry.hpp"
 #include "world/closed_form_world.hpp"
 
-// Common parts of the protocols' tests: a small problem, a World of formulas, and functions with a known minimum
-// instead of a network.
+// Provides parts of several protocol tests: a small problem, a World of formulas, and functions with a known minimum in
+// place of a network.
 
 namespace dadsim::test {
 
@@ -19,7 +19,7 @@ using protocols::Learning;
 using world::History;
 using world::Value;
 
-/// A network of one dense layer on drawn digits, dealt to some sites.
+/// A network of one dense layer on drawn digits, which are dealt to sites.
 struct SmallProblem {
   explicit SmallProblem(std::size_t sites, std::int64_t samples = 200, double learning_rate = 0.1) {
     spec::DataSpec spec;
@@ -42,7 +42,7 @@ struct SmallProblem {
   spec::TrainingSpec training;
 };
 
-/// A small problem whose sites have the given numbers of samples.
+/// Returns a small problem whose sites have these numbers of samples.
 inline SmallProblem unequal_problem(const std::vector<std::int64_t>& samples) {
   SmallProblem small(samples.size(), std::accumulate(samples.begin(), samples.end(), std::int64_t{0}));
   std::int32_t next = 0;
@@ -53,8 +53,8 @@ inline SmallProblem unequal_problem(const std::vector<std::int64_t>& samples) {
   return small;
 }
 
-/// Replaces a network: site i has the loss ½ a_i (x − b_i)² in every coordinate. Uses plain SGD with the problem's
-/// scheduled rate; one step of synchronous training is an epoch. "accuracy" is the first coordinate.
+/// Replaces a network: site i has the loss ½ a_i (x − b_i)² in every coordinate. Training is plain SGD at the problem's
+/// scheduled rate, and an epoch is one step of synchronous training. "accuracy" is the first coordinate.
 class Quadratics final : public Learning {
  public:
   struct Site {
@@ -116,7 +116,7 @@ class Quadratics final : public Learning {
   double start_;
 };
 
-/// Returns a run with the protocol's default parameters, except those in `changed`.
+/// Returns a run of the protocol with default parameters, except those in `changed`.
 inline spec::RunSpec run_of(const std::string& protocol, const spec::ParameterValues& changed = {}) {
   spec::RunSpec run;
   run.algorithm = run.label = protocol;
@@ -131,7 +131,7 @@ inline spec::RunSpec run_of(const std::string& protocol, const spec::ParameterVa
 struct Simulated {
   protocols::ProtocolLog protocol_log;
   step::EventLog log;
-  /// Loss, accuracy and auc of every evaluation.
+  /// loss, accuracy and AUC of every evaluation
   std::vector<std::vector<double>> qualities;
 };
 
@@ -140,7 +140,7 @@ struct Fate {
   double at = 0;  ///< seconds
   world::Node node = -1;
   bool up = false;
-  std::string link = {};  ///< set instead of a node
+  std::string link = {};  ///< name of a link; empty: a node
 };
 
 inline world::Task<> bring_about(world::EventLoop& loop, world::World& world, world::Node me, std::vector<Fate> fates) {
@@ -154,8 +154,8 @@ inline world::Task<> bring_about(world::EventLoop& loop, world::World& world, wo
   }
 }
 
-/// Simulates a protocol in a World of sites, then the server. `join`: adds participants to the protocol's own, also at
-/// `others` nodes after the server. `regions`: those of the sites.
+/// Simulates a protocol in a World of sites followed by the server. `join` adds participants to the protocol's own,
+/// also at `others` nodes after the server. `regions` are the sites' regions.
 inline Simulated simulate(world::World& world, const SmallProblem& small, Learning& learning, const spec::RunSpec& run,
                           world::EventLoop::Limits limits = {}, const std::function<void(world::EventLoop&)>& join = {},
                           const std::vector<std::string>& others = {}, const std::vector<std::size_t>& regions = {}) {
@@ -190,7 +190,7 @@ inline Simulated simulate(world::World& world, const SmallProblem& small, Learni
   return simulated;
 }
 
-/// Simulates with additional events, in the order of their dates.
+/// Simulates with these outages, in the order of their dates.
 inline Simulated simulate(world::World& world, const SmallProblem& small, Learning& learning, const spec::RunSpec& run,
                           world::EventLoop::Limits limits, const std::vector<Fate>& fates,
                           const std::vector<std::size_t>& regions = {}) {

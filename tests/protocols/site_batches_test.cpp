@@ -1,4 +1,4 @@
-// Tests random batches of one site, as privacy accountants assume them.
+// Tests random batches of one site, which privacy accountants assume.
 #include "protocols/site_batches.hpp"
 
 #include <gtest/gtest.h>
@@ -49,13 +49,13 @@ TEST(SiteBatches, ByChanceTheyAreThoseOfSynchronousSteps) {
     const std::vector<std::vector<std::int32_t>> step = all.next();
     for (std::size_t site = 0; site < 4; ++site) {
       EXPECT_FALSE(own[site][number].empty());
-      if (step[site].empty()) continue;  // an empty batch is drawn again by a site alone
+      if (step[site].empty()) continue;  // a site alone draws an empty batch again
       EXPECT_EQ(own[site][number], step[site]) << site;
     }
   }
 }
 
-// Batches in proportion to the sites' samples contain each sample once per epoch, as in synchronous steps.
+// Batches in proportion to the sites' samples contain each sample once per epoch, as those of synchronous steps do.
 TEST(SiteBatches, InProportionTheyAreThoseOfSynchronousSteps) {
   SmallProblem small = unequal_problem({12, 24, 40, 83});
   small.training.batch = 7;

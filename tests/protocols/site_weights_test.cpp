@@ -1,4 +1,4 @@
-// Tests the weights of sites in event-driven methods: sites of unequal size, unequal speed and different minima.
+// Tests the weights of sites in event-driven methods. Sites differ in samples, speed and minima.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 using spec::SiteWeights;
 
-/// ½ (x − b)² at every site; the one with the most samples is the slowest.
+/// Every site has the loss ½ (x − b)²; the site with the most samples is the slowest.
 const std::vector<Quadratics::Site> kSites = {{1, 0}, {1, 1}, {1, 3}, {1, 2}};
 const std::vector<std::int64_t> kSamples = {20, 60, 120, 40};
 
@@ -28,7 +28,7 @@ double minimum(SiteWeights weights) {
   return sum / all;
 }
 
-/// Returns the final model, as the mean over the last fifth of the evaluations; with a constant rate the model moves
+/// Returns the final model, averaged over the last fifth of the evaluations, since at a constant rate the model moves
 /// around its minimum.
 double ends_at(const std::string& method, SiteWeights weights, const spec::ParameterValues& parameters,
                double rate = 0.02) {
@@ -62,7 +62,7 @@ const std::vector<Case> kCases = {
     {"async-sgd", {{"updates", "6000"}}},
     {"async-sgd", {{"updates", "6000"}, {"staleness", "damped"}}},
     {"ad-psgd", {{"updates", "20000"}, {"graph", "complete"}}, 0.004},
-    // With a large alpha, a client's model undoes other updates made since the client received its model.
+    // With a large alpha, a client's model undoes updates that others made since the client received its model.
     {"fedasync", {{"updates", "24000"}, {"local-steps", "1"}, {"alpha", "0.02"}}, 0.5},
     {"fedasync", {{"updates", "6000"}, {"local-steps", "1"}, {"alpha", "0.02"}, {"staleness", "constant"}}, 0.5},
     {"fedbuff", {{"updates", "2000"}, {"local-steps", "1"}, {"buffer", "3"}}},
@@ -79,18 +79,20 @@ TEST(SiteWeights, EventDrivenMethodsComeToTheMinimumOfWhatTheyAreAskedToMinimise
     for (const SiteWeights weights : {SiteWeights::samples, SiteWeights::uniform}) {
       const double x = ends_at(method, weights, parameters, rate);
       std::printf("[ figure ] %s, %s: %.4f, its minimum %.4f\n", method, to_string(weights), x, minimum(weights));
-      // The two minima are 0.54 apart. A step of rate 0.02 from a stale model leaves some hundredths.
+      // The minima of the two weightings are 0.54 apart. Steps of rate 0.02 from stale models shift a result by a few
+      // hundredths.
       EXPECT_NEAR(x, minimum(weights), 0.05) << method << ", " << to_string(weights);
     }
   }
 }
 
-// Without a setting, faster sites count more, so the model reaches neither minimum.
+// Without weights, faster sites contribute more often, so the model reaches neither minimum.
 TEST(SiteWeights, ContributionsThatCountAsTheyComeGoWhereTheFastWant) {
   const double x = ends_at("async-sgd", SiteWeights::published, {{"updates", "6000"}});
   double sum = 0;
   double all = 0;
-  const std::vector<double> seconds = {0.22, 0.72, 1.32, 0.33};  // with a message each way
+  const std::vector<double> seconds = {0.22, 0.72, 1.32, 0.33};  // seconds per site, including one message in each
+                                                                 // direction
   for (std::size_t site = 0; site < kSites.size(); ++site) {
     sum += kSites[site].minimum / seconds[site];
     all += 1 / seconds[site];

@@ -80,7 +80,7 @@ LocalStep local_step(const algorithms::LearningProblem& problem, const spec::Par
   return step;
 }
 
-// Four timed samples in one pass or in four passes: equal arithmetic, parameters read once per pass, one update.
+// Four timed samples in one pass or in four have equal arithmetic and one update, but each pass reads the parameters.
 TEST(Sizing, ParticipantsGoThroughABatchInPassesAndComputeAgainWhatTheyDoNotKeep) {
   SmallProblem small(1);
   const algorithms::LearningProblem problem = small.problem();
@@ -89,9 +89,9 @@ TEST(Sizing, ParticipantsGoThroughABatchInPassesAndComputeAgainWhatTheyDoNotKeep
   EXPECT_EQ(micro.forward, 4 * whole.forward);
   EXPECT_EQ(micro.updates, whole.updates);
   EXPECT_TRUE(micro.update_is_last);
-  EXPECT_NEAR(micro.flops, whole.flops, 0.01 * whole.flops);  // the other flops sum gradients
+  EXPECT_NEAR(micro.flops, whole.flops, 0.01 * whole.flops);  // up to 1 %, which summing gradients takes
   EXPECT_GT(micro.bytes, 1.2 * whole.bytes);
-  // The forward pass is a third of a step, and blocks are nearly all of it.
+  // The forward pass is a third of a step, and nearly all of it is in blocks.
   const LocalStep again = local_step(problem, {.recomputation = spec::Recomputation::full});
   EXPECT_GT(again.flops, 1.25 * whole.flops);
   EXPECT_LT(again.flops, 1.34 * whole.flops);

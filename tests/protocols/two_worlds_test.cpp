@@ -21,16 +21,15 @@ double seconds_of(const spec::DeviceSpec& device, const world::Work& work) {
   return seconds;
 }
 
-/// Compares a protocol on a simulated star with the World of formulas. Each worker has its own links, so messages
-/// seldom meet.
+/// Compares a protocol on a simulated star with the World of formulas. Workers have links of their own, so messages
+/// rarely share one.
 void expect_both_worlds_agree(const std::string& protocol, const spec::ParameterValues& parameters,
                               bool among_workers) {
   constexpr std::size_t kSites = 4;
   const Star star{.workers = kSites, .rate = 1e6, .latency = 0.01};
   const TemporaryFile file(star.xml());
   sim::Cluster cluster = cluster_on(file.path(), kSites);
-  // Launches of 100 ms, 114 ms …, so that no two workers are ready at the same time, and a server that takes hardly any
-  // time.
+  // Launches take 100 ms, 114 ms …, so no two workers are ready at the same time, and the server takes hardly any time.
   for (std::size_t w = 0; w < kSites; ++w) {
     cluster.devices[w].name += std::to_string(w);
     cluster.devices[w].launch_overhead = 0.1 * (1 + 0.1371 * static_cast<double>(w));

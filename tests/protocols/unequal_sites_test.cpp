@@ -1,5 +1,5 @@
-// Tests methods against their recursions on sites of different sizes and optima. With equal sites a mean does not
-// depend on weights, and at rest a rate has no effect.
+// Compares methods with their recursions on sites of different sizes and minima. With equal sites, weights would not
+// change a mean, and at a minimum no rate has an effect.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -45,20 +45,20 @@ void expect_model(const Simulated& simulated, std::size_t version, double x) {
   EXPECT_NEAR(simulated.qualities.at(version)[1], x, 2e-5 * std::max(1.0, std::abs(x))) << version;
 }
 
-/// Returns x after the given number of gradient descent steps at the constant rate.
+/// Returns x after this many steps of gradient descent at the constant rate.
 double descended(const Quadratics::Site& loss, double x, int steps) {
   return loss.minimum + (x - loss.minimum) * std::pow(1 - kRate * loss.curvature, steps);
 }
 
-// All sites have multiples of the batch size, ten, so every local step uses ten samples.
+// All sites have multiples of ten samples, the batch size, so every local step uses ten.
 const std::vector<Site> kFour = {{50, {1, 0}}, {10, {4, 10}}, {30, {0.5, -6}}, {20, {2, 3}}};
 
-/// Compares every model with the recursion of SCAFFOLD (arXiv 1910.06378, algorithm 1, option II). It uses the drawn
-/// clients of every round, and client weights n_i instead of 1.
+/// Compares every model with SCAFFOLD's recursion (arXiv 1910.06378, algorithm 1, option II), using the clients drawn
+/// in each round, and weights n_i instead of 1.
 void expect_scaffold(const std::string& server_rate, bool falling_rate) {
   constexpr std::size_t kRounds = 12;
   constexpr std::int64_t kSteps = 4;
-  // The rate falls by a tenth per step of synchronous training, which corresponds to the samples of all sites.
+  // The rate falls by a tenth per step of synchronous training, in which all sites take part.
   spec::ScheduleSpec schedule;
   if (falling_rate) {
     schedule.kind = spec::ScheduleSpec::Kind::steps;
@@ -113,7 +113,7 @@ TEST(UnequalSites, ScaffoldsServerHasARate) { expect_scaffold("0.6", false); }
 
 TEST(UnequalSites, ScaffoldDividesByTheSumOfTheRatesOfARound) { expect_scaffold("1", true); }
 
-// Batches and weights are in proportion to the sites' samples.
+// Batches and weights are proportional to the sites' samples.
 TEST(UnequalSites, LocalSgdTakesTheMeanOfSamples) {
   const std::vector<Site> sites = {{30, {1, 1}}, {10, {2, 13}}};
   const Simulated found = simulated(sites, run_of("local-sgd", {{"rounds", "10"}, {"period", "4"}}));
@@ -137,7 +137,7 @@ TEST(UnequalSites, DiLoCoTakesTheMeanOfSamples) {
   }
 }
 
-// A worker's next Δ is counted from the θ that it received, not from the mix with its own weights.
+// A worker's next Δ starts from the θ that it received, not from the mix of θ with its own weights.
 TEST(UnequalSites, StreamingDiLoCosBaseIsWhatTheServerSent) {
   const std::vector<Site> sites = {{30, {1, 1}}, {10, {2, 13}}};
   constexpr std::int64_t kPeriod = 4;
@@ -178,7 +178,7 @@ TEST(UnequalSites, StreamingDiLoCosBaseIsWhatTheServerSent) {
   }
 }
 
-// A group's model is weighted by its samples: two rounds in every group, then the mean of the groups.
+// A group's model is weighted by its samples. Groups take two rounds each before their models are averaged.
 TEST(UnequalSites, HierFedAvgWeighsGroupsBySamples) {
   const Simulated found = simulated(
       kFour, run_of("hierfavg", {{"rounds", "6"}, {"groups", "2"}, {"edge-rounds", "2"}, {"local-steps", "3"}}));

@@ -17,8 +17,8 @@ OneStep::Setup setup(spec::ExchangeMode mode, bool separate) {
   return result;
 }
 
-// A program that shares each matrix separately has six all-gathers A3, D3, A2, D2, A1, D1 after the backward pass. Each
-// is waited for before the next operation.
+// If each matrix is shared separately, six all-gathers follow the backward pass: A3, D3, A2, D2, A1, D1. Each ends
+// before the next operation begins.
 TEST(Dad, SeparateSharesOneMatrixAfterTheOther) {
   const OneStep step("dad", setup(spec::ExchangeMode::peer, true));
   const schedule::Schedule schedule = schedule::instantiate(step.structure, step.sizes, step.shape, step.shape, 1);

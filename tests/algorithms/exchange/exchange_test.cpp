@@ -1,4 +1,4 @@
-// Tests that an Exchange carries the recorded bytes: a symbolic size that differs from the message's bytes is refused.
+// Tests that an Exchange carries the bytes that it records: a symbolic size that differs from the message is refused.
 #include "algorithms/exchange/exchange.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using namespace step::extent;
 using test::OneStep;
 
-/// An algorithm that exchanges each layer by `share`, whose messages may differ from the recorded bytes.
+/// An algorithm that exchanges each layer by `share`, with messages that may differ from the recorded bytes.
 class Wrong final : public Algorithm {
  public:
   using Share = std::function<void(TrainingStep& step, std::size_t l)>;
@@ -70,7 +70,7 @@ TEST_P(ByMode, APartIsAsLongAsItSays) {
   }
 }
 
-// Whole numbers take as many bytes as fp32, but a 16-bit run halves only the floats.
+// Integers take as many bytes as fp32, and a 16-bit run halves floats only.
 TEST_P(ByMode, WholeNumbersAreNotSentAsNumbers) {
   const std::vector<std::int32_t> indices(4, 1);
   EXPECT_NO_THROW(run_wrong(
@@ -95,10 +95,11 @@ TEST_P(ByMode, WhatIsMadeOfAllIsAsLongAsItSays) {
                    [&](TrainingStep& step, std::size_t l) {
                      const auto inputs = [&step, l](std::size_t s) { return step.input(s, l); };
                      const Combination half = [](Rows all, step::Role) {
-                       all.parts[0] = models::Matrix(all.parts[0].topRows(1));  // the record still has all rows
+                       all.parts[0] = models::Matrix(all.parts[0].topRows(1));  // the record has all rows, the message
+                                                                                // only one
                        return all;
                      };
-                     // Among peers this mistake sends nothing more, so it is not detected.
+                     // Among peers, this mistake sends no additional bytes, so it stays undetected.
                      if (step.exchange().mode() == spec::ExchangeMode::peer) throw std::logic_error("no more sent");
                      step.exchange().combine({rows(), {{in(), inputs}}}, half);
                    },
@@ -118,7 +119,7 @@ TEST_P(ByMode, SumsAreOfTheSizeTheySay) {
 INSTANTIATE_TEST_SUITE_P(Exchange, ByMode, testing::Values(spec::ExchangeMode::aggregator, spec::ExchangeMode::peer),
                          [](const auto& param) { return std::string(to_string(param.param)); });
 
-/// Received numbers have been encoded and decoded, so fp16 delivers only numbers that fp16 can hold.
+/// Received numbers were encoded and decoded, so with fp16 all of them are fp16 numbers.
 TEST(Exchange, NoNumberArrivesThatWasNotSent) {
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     run_wrong(
@@ -137,7 +138,7 @@ struct Wired {
   std::string algorithm, method;
 };
 
-/// Returns the relative difference of a gradient of zeros, as OneStep::relative_difference() defines it.
+/// Returns OneStep::relative_difference() from a gradient of zeros.
 double difference_of_nothing(const OneStep& step) {
   double worst = 1;
   for (const models::LayerGradient& gradient : step.gradient.matrices) {
@@ -147,7 +148,7 @@ double difference_of_nothing(const OneStep& step) {
   return worst;
 }
 
-/// Returns the cosine between two gradients, over all matrices.
+/// Returns the cosine of the angle between two gradients, over all matrices.
 double cosine(const OneStep& a, const OneStep& b) {
   double product = 0;
   double of_a = 0;
@@ -164,13 +165,12 @@ double cosine(const OneStep& a, const OneStep& b) {
 
 class OnTheWire : public testing::TestWithParam<Wired> {};
 
-/// Returns parameters with which a compressible algorithm loses nothing itself; none if it cannot be compressed.
+/// Returns parameters with which a compressible algorithm itself loses nothing; empty if it cannot be compressed.
 std::optional<spec::ParameterValues> to_be_compressed(const SynchronousMethod& info) {
   const auto may_be = [&](const spec::ParameterValues& given) {
     return info.compresses(run_of(info, given).parameters);
   };
-  // With lossless parameters, factors are no smaller than a matrix, which is then sent unencoded; the defaults send
-  // factors.
+  // Lossless factors are no smaller than the matrix, so the matrix would be sent, unencoded. The defaults send factors.
   if (const auto least = info.lossless.find("least-compression"); least != info.lossless.end() && least->second != "0")
     return spec::ParameterValues{};
   if (may_be(info.lossless)) return info.lossless;
@@ -202,14 +202,15 @@ TEST_P(OnTheWire, BytesAreThoseOfTheEncodingAndGradientsNearTheExactOnes) {
     const double difference = wired.relative_difference(plain);
     EXPECT_GT(difference, 0) << "really rounded, or left out";
     // Stochastic rounding to powers of two has a root-mean-square error of 27 % per number. Gradients are rounded once,
-    // dAD's factors twice. Factors of rank-dAD are rounded both ways and factorised again from rounded numbers.
+    // dAD's factors twice. Factors of rank-dAD are rounded in both directions, and the factorisation starts from
+    // rounded numbers.
     const std::map<std::string, double> most{{"e3m0", 1.5}, {"int8", 0.2}, {"fp16", 0.03}, {"bf16", 0.03}};
     if (compressor.family == "sparsification") {
       EXPECT_LE(difference, 1.0001 * difference_of_nothing(plain)) << "no worse than if nothing had been sent";
     } else if (const auto known = most.find(compressor.name); known != most.end()) {
       EXPECT_LT(difference, known->second) << to_string(mode);
     } else {
-      // With a few levels or one bit, single numbers are far off, but the direction is kept.
+      // With a few levels or one bit, single numbers are wrong, but the gradient's direction is kept.
       EXPECT_GT(cosine(wired, plain), 0.2) << to_string(mode);
     }
     EXPECT_EQ(OneStep(GetParam().algorithm, setup).relative_difference(wired), 0) << "same seed, same bits";
@@ -219,11 +220,11 @@ TEST_P(OnTheWire, BytesAreThoseOfTheEncodingAndGradientsNearTheExactOnes) {
 spec::ParameterValues asked_to_keep_all(const compress::CompressorInfo& info) {
   spec::ParameterValues values = default_parameters(info.parameters);
   values["fraction"] = "1";
-  if (values.contains("values")) values["values"] = "fp32";  // unencoded
+  if (values.contains("values")) values["values"] = "fp32";  // values are not encoded
   return values;
 }
 
-/// Returns true if a sparsifier can be set to send all of a matrix; one whose threshold is at least the mean cannot.
+/// Returns true if a sparsifier can be set to send all numbers of a matrix; a threshold of at least the mean cannot.
 bool keeps_all(const compress::CompressorInfo& info) {
   if (info.family != "sparsification") return false;
   models::Matrix numbers(1, 64);
@@ -232,7 +233,7 @@ bool keeps_all(const compress::CompressorInfo& info) {
   return info.make(asked_to_keep_all(info))->encode(numbers, {}, encoder) == numbers.size();
 }
 
-// A sparsifier changes a matrix only by what it leaves out: if all numbers are kept, each arrives at its place.
+// A sparsifier loses only the numbers that it leaves out. If it keeps all, every number arrives at its place.
 class KeepsAllOnTheWire : public OnTheWire {};
 
 TEST_P(KeepsAllOnTheWire, ASparsifierThatKeepsAllLosesNothing) {
@@ -246,12 +247,12 @@ TEST_P(KeepsAllOnTheWire, ASparsifierThatKeepsAllLosesNothing) {
     setup.compress.method = compressor.name;
     setup.compress.parameters = asked_to_keep_all(compressor);
     const OneStep wired(GetParam().algorithm, setup);
-    // Orthonormal columns may be formed from each site's gradient or from the sum.
+    // The two runs orthonormalise in a different order: each site's gradient, or their sum.
     EXPECT_LT(wired.relative_difference(plain), 1e-5) << to_string(mode);
   }
 }
 
-/// Returns every compressible algorithm with every lossy compressor for which `applies` returns true.
+/// Returns all compressible algorithms with all lossy compressors to which `applies` applies.
 std::vector<Wired> wired(bool (*applies)(const compress::CompressorInfo&)) {
   std::vector<Wired> all;
   for (const SynchronousMethod& info : algorithm_registry().all()) {
@@ -275,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(Registries, OnTheWire,
                          testing::ValuesIn(wired([](const compress::CompressorInfo&) { return true; })), kNamed);
 INSTANTIATE_TEST_SUITE_P(Registries, KeepsAllOnTheWire, testing::ValuesIn(wired(keeps_all)), kNamed);
 
-// All values received until t plus the error e_t equal all values to be sent until t.
+// All values received up to step t, plus the error e_t, equal all values to be sent up to t.
 TEST(Wire, AMemorySendsLaterWhatWasLost) {
   spec::ModelSpec model;
   model.layers = {spec::DenseSpec{5, spec::Activation::identity, false}};

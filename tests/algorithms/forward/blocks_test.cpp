@@ -1,4 +1,4 @@
-// Tests the cuts of networks into blocks, the refusals, and that all variants learn.
+// Tests how networks are cut into blocks, which are refused, and that all variants learn.
 #include "algorithms/forward/blocks.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,8 @@ TEST(ForwardGradientLearning, LearnsDigits) {
         spec::ParameterValues{{"loss", "local"}, {"blocks", "1"}, {"groups", "8"}},
         spec::ParameterValues{{"perturb", "weight"}, {"share", "ingredients"}}}) {
     const spec::RunSpec run = test::run_of("forward-gradient", spec::ExchangeMode::peer, chosen);
-    // Weight perturbation needs smaller steps (this run diverges with 0.001) and learns little in so few steps.
+    // Weight perturbation diverges with a rate of 0.001, so it needs smaller steps, and learns little in so few of
+    // them.
     problem.training.optimizer.learning_rate = chosen.contains("perturb") ? 0.0003 : 0.005;
     const step::Trajectory learned = learn(run, problem);
     std::string words;

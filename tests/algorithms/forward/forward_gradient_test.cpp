@@ -15,7 +15,7 @@ using models::LayerGradient;
 using models::Matrix;
 using models::Network;
 
-/// A small network with data of several sites, on which steps are made with any number of seeds.
+/// Provides a small network, data of several sites, and steps with any seed.
 class ForwardGradientTest : public testing::Test {
  protected:
   void SetUp() override { begin({5, 4, 6, 3}, spec::Activation::relu, {2, 0, 3}); }
@@ -58,7 +58,7 @@ class ForwardGradientTest : public testing::Test {
   };
   Made make(Algorithm& algorithm, std::uint64_t seed, std::int64_t number = 0) const {
     TrainingStep step(network, spec::ExchangeMode::peer, seed);
-    step.set_update_rule({.rate = 0});  // heads stay as they are
+    step.set_update_rule({.rate = 0});  // a rate of 0 leaves the heads unchanged
     step.begin(number, samples, batch);
     algorithm.run(step);
     step.finish();
@@ -70,7 +70,7 @@ class ForwardGradientTest : public testing::Test {
   }
   Made backward() const { return make(*make_algorithm(algorithm_registry().at("gradient-sharing")), 1); }
 
-  /// Expects that means of 10,000 steps equal `right` within five standard errors, entry by entry.
+  /// Expects that the mean of 10,000 steps equals `right` in every entry, within five standard errors.
   void expect_unbiased(const ForwardGradient::Options& options, const std::vector<LayerGradient>& right) const {
     constexpr int kSteps = 10000;
     std::vector<Eigen::ArrayXd> sum(right.size()), squares(right.size());
@@ -115,7 +115,7 @@ TEST_F(ForwardGradientTest, IsTheGradientInTheMean) {
   expect_unbiased(activities(), right);
   expect_unbiased(weights(), right);
   ForwardGradient::Options seeds = weights();
-  seeds.compact = true;  // the output layer too is estimated
+  seeds.compact = true;  // in this form the output layer is estimated too
   expect_unbiased(seeds, right);
 }
 
@@ -147,8 +147,8 @@ TEST_F(ForwardGradientTest, MoreDirectionsScatterLess) {
   }
 }
 
-// Table 1 of the paper, for perturbations drawn per sample: (pq + 2) V ÷ N + (pq + 1) S ÷ N for weights, (q + 2) V ÷ N
-// + (q + 1) S ÷ N for activities. A site with one sample draws one direction.
+// Variances of table 1 of the paper, for perturbations drawn per sample: (pq + 2) V ÷ N + (pq + 1) S ÷ N for weights,
+// (q + 2) V ÷ N + (q + 1) S ÷ N for activities. A site with one sample draws one direction.
 TEST_F(ForwardGradientTest, ScattersAsTableOneSays) {
   constexpr std::int64_t kIn = 12;
   constexpr std::int64_t kOut = 7;
@@ -191,7 +191,7 @@ TEST_F(ForwardGradientTest, ScattersAsTableOneSays) {
   RecordProperty("activities", std::to_string(measured[1] / said[1]));
   RecordProperty("ratio", std::to_string(measured[0] / measured[1]));
   EXPECT_NEAR(measured[0] / measured[1], said[0] / said[1], 0.1 * said[0] / said[1]);
-  EXPECT_GT(measured[0] / measured[1], 0.7 * kIn);  // about the fan-in
+  EXPECT_GT(measured[0] / measured[1], 0.7 * kIn);  // the ratio of the variances is about the fan-in
 }
 
 TEST_F(ForwardGradientTest, ASeedAndAScalarAreAllThatIsSent) {
@@ -199,7 +199,7 @@ TEST_F(ForwardGradientTest, ASeedAndAScalarAreAllThatIsSent) {
   options.compact = true;
   const Made made = make(options, 3);
   EXPECT_EQ(made.uplink_bytes, std::vector<double>(3, 12.0));
-  // A node with the seeds and the derivatives of all sites forms the same gradient.
+  // A node that has the seeds and the derivatives of all sites computes the same gradient.
   const auto right = [&](std::size_t site) {
     Made own;
     const auto all = batch;
@@ -298,12 +298,12 @@ TEST_F(ForwardGradientTest, LocalLossesDoNotLeak) {
   }
 }
 
-/// A block's gradient is that of a network that ends with the block's head.
+/// A block's gradient equals that of a network that ends with the block's head.
 TEST_F(ForwardGradientTest, ABlockLearnsFromItsOwnHead) {
   ForwardGradient::Options options = activities();
   options.local = true;
   ForwardGradient algorithm(options);
-  make(algorithm, 1);  // the seed of the run is that of the heads
+  make(algorithm, 1);  // this seed determines the heads
   ASSERT_EQ(algorithm.heads()->count(), 1U);
   Network short_one({1, 1, 5}, {"", {spec::DenseSpec{4}, spec::DenseSpec{3, spec::Activation::identity}}}, 1);
   short_one.layer(0) = network.layer(0);
@@ -311,10 +311,10 @@ TEST_F(ForwardGradientTest, ABlockLearnsFromItsOwnHead) {
   std::swap(network, short_one);
   const LayerGradient below = backward().gradient.matrices[0];
   std::swap(network, short_one);
-  // The block above takes the output of the block below as a constant.
+  // For the block above, the output of the block below is a constant.
   const std::vector<LayerGradient> global = backward().gradient.matrices;
   ForwardGradient of_heads(options);
-  make(of_heads, 77);  // expect_unbiased() uses seed 77, with other heads
+  make(of_heads, 77);  // expect_unbiased() uses seed 77, which gives other heads
   short_one.layer(1) = of_heads.heads()->weights(0);
   std::swap(network, short_one);
   const LayerGradient expected = backward().gradient.matrices[0];
@@ -323,7 +323,7 @@ TEST_F(ForwardGradientTest, ABlockLearnsFromItsOwnHead) {
   expect_unbiased(options, {expected, global[1], global[2]});
 }
 
-/// With groups, a group's derivative uses only the paths inside the group.
+/// With groups, a group's derivative uses only paths inside the group.
 TEST_F(ForwardGradientTest, AGroupLearnsByItsOwnPaths) {
   ForwardGradient::Options options = activities();
   options.local = true;

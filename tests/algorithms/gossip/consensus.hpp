@@ -15,7 +15,7 @@ namespace dadsim::test {
 
 using Numbers = std::vector<models::MatrixOf<double>>;  ///< per site
 
-/// Returns normal random numbers at every site.
+/// Returns normal random numbers for every site.
 inline Numbers normal_numbers(std::size_t sites, Eigen::Index rows, Eigen::Index columns, std::uint64_t seed) {
   RandomStream random(seed, Purpose::test);
   boost::random::normal_distribution<double> normal;
@@ -32,7 +32,7 @@ inline models::MatrixOf<double> mean_of(const Numbers& x) {
   return sum / static_cast<double>(x.size());
 }
 
-/// (1/n) Σ ‖x_i − x̄‖².
+/// Returns (1/n) Σ ‖x_i − x̄‖².
 inline double spread(const Numbers& x) {
   const models::MatrixOf<double> mean = mean_of(x);
   double sum = 0;
@@ -44,8 +44,8 @@ inline algorithms::Topology topology(const std::string& graph, std::size_t sites
   return {{{"graph", graph}, {"probability", "0.5"}, {"edges", ""}}, sites, seed};
 }
 
-/// Returns the k entries of the largest magnitude, zeros elsewhere. `least`: the smallest entry kept before, so that
-/// much smaller entries can be skipped.
+/// Keeps the k entries of largest magnitude and sets the others to 0. `least` is the smallest entry that an earlier
+/// call kept; much smaller entries are skipped quickly.
 inline models::MatrixOf<double> largest(const models::MatrixOf<double>& x, Eigen::Index k, double& least) {
   std::vector<double> sizes;
   for (const double at_least : {0.7 * least, 0.0}) {
@@ -60,7 +60,7 @@ inline models::MatrixOf<double> largest(const models::MatrixOf<double>& x, Eigen
   return (x.array().abs() >= least).select(x, 0.0);
 }
 
-/// CHOCO's averaging with the k largest entries, from x̂ = 0; algorithms/gossip/choco.cpp does the same in fp32.
+/// CHOCO's averaging with the k largest entries, from x̂ = 0; algorithms/gossip/choco.cpp does it in fp32.
 class ChocoAveraging {
  public:
   ChocoAveraging(const Numbers& x, Eigen::Index k)
@@ -81,7 +81,7 @@ class ChocoAveraging {
   Eigen::Index k_;
 };
 
-/// PowerGossip's averaging; algorithms/gossip/power_gossip.cpp does the same in fp32.
+/// PowerGossip's averaging; algorithms/gossip/power_gossip.cpp does it in fp32.
 class PowerAveraging {
  public:
   PowerAveraging(const algorithms::MixingWeights& weights, Eigen::Index rank, double gamma, bool random_start)
@@ -130,7 +130,7 @@ class PowerAveraging {
   std::int64_t iteration_ = 0;
 };
 
-/// Takes one step of push-sum on numbers or on weights (1 × 1) along a graph.
+/// Takes one push-sum step along a graph, on numbers or on weights (1 × 1).
 inline void push_sum(Numbers& x, const algorithms::Topology::MixingRound& round) {
   const Numbers before = x;
   for (std::size_t i = 0; i < x.size(); ++i) {

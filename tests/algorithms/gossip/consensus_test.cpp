@@ -1,4 +1,5 @@
-// Tests what mixing preserves and how fast sites converge, in double precision and with the code that learns in fp32.
+// Tests which sums mixing preserves and how fast sites converge, in double precision and with the fp32 code that
+// learns.
 #include "algorithms/gossip/consensus.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ using test::Numbers;
 
 constexpr std::uint64_t kConsensusSeed = 11;
 
-/// Errors after 1000 and 3000 iterations on a ring of 8, 100 × 100 normal numbers each.
+/// Errors after 1,000 and 3,000 iterations on a ring of 8 sites with 100 × 100 normal numbers each.
 struct Errors {
   double after_1000, after_3000, mean_moved;
 };
@@ -44,7 +45,7 @@ Errors choco_top_50(double gamma) {
   return errors_of([&](Numbers& x) { averaging.iterate(x, ring.at(0).mixing, gamma); });
 }
 
-/// Allows a factor of two, which other random numbers explain.
+/// Expects equal errors within a factor of two, which different random numbers explain.
 void expect_near(double error, double expected, const std::string& what) {
   EXPECT_LT(error, 2 * expected) << what;
   EXPECT_GT(error, expected / 2) << what;
@@ -55,7 +56,7 @@ TEST(Consensus, NormalNumbersAreAsFarApartAsTheyShouldBe) {
   EXPECT_NEAR(test::spread(test::normal_numbers(8, 100, 100, kConsensusSeed)), 10000.0 * 7 / 8, 100);
 }
 
-// 1.3084 = 2 / (λ₂ + λ_max) of I − W of the ring of 8 sites.
+// The step 1.3084 is 2 ÷ (λ₂ + λ_max) of I − W for a ring of 8 sites.
 TEST(Consensus, PowerGossipComesTogetherAsItsRecursionSays) {
   const Errors warm = power_gossip(1.308, false);
   expect_near(warm.after_1000, 6.5, "PowerGossip, gamma 1.308, warm, 1000");
@@ -105,7 +106,7 @@ TEST(Consensus, PlainMixingKeepsTheMeanOnEveryGraphWithSuchWeights) {
   }
 }
 
-// Degrees differ in the directed graph, so z = x would converge to another value than the mean.
+// Degrees differ in the directed graph, so without the weights w, sites would not converge to the mean.
 TEST(Consensus, PushSumKeepsItsMassAndComesToTheMean) {
   for (const char* name : {"directed", "exponential", "one-peer-exponential", "star", "ring"}) {
     for (const std::size_t sites : {5, 8, 13}) {

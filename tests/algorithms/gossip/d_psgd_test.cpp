@@ -10,7 +10,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Digits at some sites, and a small network.
+/// Provides digits at some sites, and a small network.
 class DPsgdTest : public testing::Test {
  protected:
   DPsgdTest() {
@@ -83,7 +83,7 @@ TEST_F(DPsgdTest, OnTheCompleteGraphItIsGradientSharing) {
   }
 }
 
-// Without gradients (a rate of zero) only mixing remains: the mean stays, and the sites converge.
+// With a rate of 0 only mixing remains: the mean of the sites stays constant, and the sites converge.
 TEST_F(DPsgdTest, TheMeanIsPreserved) {
   for (const char* graph : {"ring", "torus", "exponential", "complete", "random"}) {
     const LearningProblem all = problem(8);
@@ -118,8 +118,8 @@ TEST_F(DPsgdTest, OneStepIsThePapersFormula) {
   }
 }
 
-// Without compression and with a rate of zero, neighbours know the weights after a step. The next step is x_i ← x_i + γ
-// Σ_j W_ij (x_j − x_i).
+// Without compression and with a rate of 0, neighbours know a site's weights after one step. The next step is then x_i
+// ← x_i + γ Σ_j W_ij (x_j − x_i).
 TEST_F(DPsgdTest, ChocoMovesByGammaTowardsItsNeighbours) {
   const LearningProblem all = problem(4);
   spec::RunSpec choco{"choco-sgd", "choco-sgd", spec::ExchangeMode::peer, {{"graph", "ring"}, {"gamma", "0.4"}}};

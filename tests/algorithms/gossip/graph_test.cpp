@@ -45,7 +45,7 @@ TEST(Graph, MixingKeepsTheMeanAndLeavesAConsensusAlone) {
   }
 }
 
-// A ring with weights of a third: λ = 1/3 + 2/3 cos(2πk/n).
+// Eigenvalues of a ring with weights of 1/3: λ_k = 1/3 + 2/3 cos(2πk/n).
 TEST(Graph, SpectralGapsAreThoseOfTheClosedForms) {
   const auto gap = [](const char* name, std::size_t sites) { return spectral_gap(mixing_weights(graph(name, sites))); };
   for (const auto& [sites, published] : {std::pair<std::size_t, double>{4, 0.67}, {16, 0.05}, {36, 0.01}}) {
@@ -53,7 +53,7 @@ TEST(Graph, SpectralGapsAreThoseOfTheClosedForms) {
     EXPECT_NEAR(gap("ring", sites), closed, 1e-6);
     EXPECT_NEAR(gap("ring", sites), published, 0.005) << "as published for CHOCO-SGD";
   }
-  // A torus of n × n with weights of a fifth: λ = 1/5 + 2/5 (cos(2πk/n) + cos(2πl/n)).
+  // Eigenvalues of an n × n torus with weights of 1/5: λ_kl = 1/5 + 2/5 (cos(2πk/n) + cos(2πl/n)).
   for (const std::size_t side : {4, 6}) {
     const double closed = 2.0 / 5.0 * (1.0 - std::cos(2.0 * std::numbers::pi / static_cast<double>(side)));
     EXPECT_NEAR(gap("torus", side * side), closed, 1e-6);
@@ -62,7 +62,8 @@ TEST(Graph, SpectralGapsAreThoseOfTheClosedForms) {
   EXPECT_NEAR(gap("torus", 16), 0.4, 1e-6) << "as published";
   EXPECT_NEAR(gap("torus", 36), 0.2, 1e-6) << "as published";
   EXPECT_EQ(gap("complete", 9), 1);
-  // A circulant of 1, 2 and 4 places among 8, weights of a quarter: λ_k = 1/4 (1 + ω + ω² + ω⁴), largest at k = 4: 1/2.
+  // The exponential graph of 8 sites is a circulant with neighbours 1, 2 and 4 places away and weights of 1/4. Its λ_k
+  // = 1/4 (1 + ω + ω² + ω⁴) is largest at k = 4, with 1/2.
   EXPECT_NEAR(gap("exponential", 8), 0.5, 1e-6);
   EXPECT_GT(gap("random", 16), gap("ring", 16)) << "chords help";
 }

@@ -1,4 +1,4 @@
-// Laws of every algorithm whose sites have weights of their own. A new algorithm is tested here once it is registered.
+// Tests laws of every algorithm whose sites have weights of their own. A newly registered algorithm is tested too.
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
@@ -23,7 +23,7 @@ std::vector<std::string> gossip_algorithms() {
   return names;
 }
 
-/// Samples of random numbers, dealt to sites in shards of few classes, and networks with and without norms.
+/// Provides samples of random numbers, dealt to sites in shards of few classes, and networks with and without norms.
 class GossipLaws : public testing::TestWithParam<std::string> {
  protected:
   GossipLaws() {
@@ -46,7 +46,7 @@ class GossipLaws : public testing::TestWithParam<std::string> {
     problem.model.layers.emplace_back(spec::DenseSpec{10, spec::Activation::identity, true});
     problem.training.batch = 4;
     problem.training.batches = spec::TrainingSpec::Batches::equal;
-    problem.training.epochs = 1000;  // no step is the last
+    problem.training.epochs = 1000;  // so that no step is the last one
     problem.training.optimizer.kind = spec::OptimizerSpec::Kind::sgd;
     problem.training.optimizer.learning_rate = rate;
     problem.training.optimizer.momentum = 0;
@@ -54,11 +54,11 @@ class GossipLaws : public testing::TestWithParam<std::string> {
     return problem;
   }
 
-  /// Returns true if the algorithm weighs its messages, so that degrees may differ.
+  /// Returns true if messages carry a weight, so that the degrees of sites may differ.
   static bool pushes() { return GetParam() == "sgp" || GetParam() == "sparse-push"; }
   const SynchronousMethod& info() const { return algorithm_registry().at(GetParam()); }
 
-  /// Returns runs of this algorithm with each of its graphs and other choices; refused combinations are left out.
+  /// Returns runs of this algorithm with each of its graphs and other choices, without refused combinations.
   std::vector<spec::RunSpec> runs(std::size_t sites) const {
     std::vector<spec::RunSpec> all;
     const auto add = [&](const spec::ParameterValues& chosen) {
@@ -163,14 +163,14 @@ TEST_P(GossipLaws, SitesWithEqualDataStayEqual) {
     }
     const Topology topology(run.parameters, 6, all.seed);
     const auto networks = learners->networks();
-    // A gradient moves z_i = x_i / w_i by η / w_i, and w_i differs where degrees do.
+    // A gradient moves z_i = x_i ÷ w_i by η ÷ w_i, and w_i differs if degrees do.
     if (pushes() && !topology.regular()) continue;
     EXPECT_EQ(apart(networks, mean_of({networks[0]})), 0) << words(run);
   }
 }
 
-// With a rate of zero only mixing remains: the mean of the sites stays, and the sites converge. The mean follows the
-// gradients at the weights of each site: x̄ = x(0) − (η/n) Σ g_i.
+// With a rate of 0 only mixing remains: the mean of the sites stays constant, and the sites converge. Otherwise the
+// mean follows the gradients at each site's weights: x̄ = x(0) − (η/n) Σ g_i.
 TEST_P(GossipLaws, WhatSitesHaveTogetherMovesByGradientsAlone) {
   constexpr double kRate = 0.05;
   for (const spec::RunSpec& run : runs(8)) {
@@ -179,7 +179,7 @@ TEST_P(GossipLaws, WhatSitesHaveTogetherMovesByGradientsAlone) {
     std::vector<models::Matrix> expected = mean_of(learners->networks());
     for (std::int64_t number = 0; number < 4; ++number) {
       const Batch batch = some_batch(all, number);
-      if (GetParam() == "choco-sgd" && number > 0) break;  // its gradients are taken in the middle of a step
+      if (GetParam() == "choco-sgd" && number > 0) break;  // CHOCO takes gradients in the middle of a step
       for (std::size_t i = 0; i < 8; ++i) {
         const models::Network before = *learners->networks()[i];
         TrainingStep alone(before, spec::ExchangeMode::peer, all.seed);
@@ -196,13 +196,13 @@ TEST_P(GossipLaws, WhatSitesHaveTogetherMovesByGradientsAlone) {
     for (std::int64_t number = first; number < first + 120; ++number) {
       learners->train(number, 0, some_batch(all, number));
     }
-    // D² keeps the speed of the mean, including its fp32 rounding errors.
+    // D² keeps the velocity of the mean, and with it the fp32 rounding errors.
     const double rounding = GetParam() == "d2" ? 1e-4 : 2e-5;
     const Topology topology(run.parameters, 8, all.seed);
     if (!pushes() || topology.regular()) {
       EXPECT_LT(difference(mean_of(learners->networks()), expected), rounding) << words(run);
     }
-    // Sites converge more slowly if a step sends only a part of the numbers, or subtracts the previous step (D²).
+    // Sites converge more slowly if a step sends only some of the numbers, or subtracts the previous step (D²).
     const bool slow = GetParam() == "sparse-push" || GetParam() == "power-gossip" || GetParam() == "d2";
     EXPECT_LT(apart(learners->networks(), expected), slow ? std::max(before, rounding) : rounding) << words(run);
   }
@@ -244,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, GossipLaws, testing::ValuesIn(gossip_algorith
   return name;
 });
 
-/// With exact averaging among all sites, the algorithm equals gradient sharing.
+/// If all sites average exactly, the algorithm equals gradient sharing.
 class ExactMixing : public GossipLaws {};
 
 TEST_P(ExactMixing, OnTheCompleteGraphIsGradientSharing) {

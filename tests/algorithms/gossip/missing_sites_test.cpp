@@ -1,5 +1,5 @@
-// Methods whose neighbours remember a site, while sites miss steps: the sum over all sites is kept, and sites converge
-// once all are present.
+// Tests methods whose sites keep copies of their neighbours, while some sites miss steps. The sum over all sites is
+// preserved, and sites converge once all are present.
 #include <gtest/gtest.h>
 
 #include <boost/random/bernoulli_distribution.hpp>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kSome = 6;
 
-/// Six sites of one to six digits, whose weights are drawn independently; nothing is learned.
+/// Six sites with one to six digits each, and weights that are drawn independently; no learning takes place.
 class Apart {
  public:
   Apart(const std::string& method, const spec::ParameterValues& parameters, const spec::CompressSpec& compress = {}) {
@@ -58,7 +58,7 @@ class Apart {
 
   OwnWeightsStep& step() { return *step_; }
 
-  /// Takes steps with a rate of 0; each site is present with probability `chance` (1: no attendance is set).
+  /// Takes steps with a rate of 0. Each site is present with probability `chance`; 1: without attendance.
   void take(GossipAlgorithm& algorithm, std::int64_t steps, double chance, const std::function<void()>& look) {
     for (std::int64_t t = 0; t < steps; ++t, ++number_) {
       Attendees who{{}, kSome, {}};
@@ -86,14 +86,14 @@ class Apart {
   std::int64_t number_ = 0;
 };
 
-/// Σ_i x_i of the matrix.
+/// Returns Σ_i x_i of the matrix.
 Eigen::ArrayXd sum_of(const Field& x) {
   Eigen::ArrayXd sum = Eigen::ArrayXd::Zero(x[0][0].cols());
   for (const models::Matrix& site : x[0]) sum += site.row(0).transpose().array().cast<double>();
   return sum;
 }
 
-/// Σ_i ‖x_i − x̄‖².
+/// Returns Σ_i ‖x_i − x̄‖².
 double apart(const Field& x) {
   const Eigen::ArrayXd mean = sum_of(x) / static_cast<double>(kSome);
   double sum = 0;
@@ -103,7 +103,7 @@ double apart(const Field& x) {
   return sum;
 }
 
-/// W_ij among the sites present, computed independently of the tested mixing weights: per site, its neighbours.
+/// Returns W_ij among the sites present, per site by neighbour, computed independently of the tested mixing weights.
 std::vector<std::map<std::size_t, float>> weights_among(OwnWeightsStep& step) {
   const auto& to = step.topology().at(0).graph->to;
   const auto degree = [&](std::size_t i) {
@@ -145,7 +145,7 @@ TEST(MissingSites, ChocoKeepsTheMeanWhoeverIsAwayAndComesTogether) {
   }
 }
 
-// Without compression all neighbours know a site's weights: the site moves by γ towards the neighbours' current
+// Without compression, all neighbours know a site's weights, so a site moves by γ towards its neighbours' current
 // weights.
 TEST(Choco, MovesTowardsWhatNeighboursHaveWhereNothingIsLost) {
   Apart sites("choco-sgd", {{"graph", "star"}, {"gamma", "0.5"}});
@@ -164,8 +164,8 @@ TEST(Choco, MovesTowardsWhatNeighboursHaveWhereNothingIsLost) {
   }
 }
 
-// Messages sent while a neighbour is away must not count as known to that neighbour. With one copy for all neighbours,
-// the absent neighbour would be pulled towards numbers that it never received.
+// Messages sent while a neighbour is absent must not count as known to it. With one copy for all neighbours, this
+// neighbour would be pulled towards numbers that it never received.
 TEST(MissingSites, AnEdgeKeepsItsCopyWhileOneOfItsEndsIsAway) {
   Apart sites("choco-sgd", {{"graph", "complete"}, {"gamma", "0.5"}});
   Choco choco(0.5);
@@ -183,13 +183,13 @@ TEST(MissingSites, AnEdgeKeepsItsCopyWhileOneOfItsEndsIsAway) {
   EXPECT_EQ(copies.at(0, 1, 0), x[0][1]);
 }
 
-// Writes out the recursion with a copy per edge: the values that i has sent to j, and those that j has received.
+// Computes the recursion with a copy per edge: values that i has sent to j, and values that j has received.
 TEST(MissingSites, ChocoMovesByWhatEachEdgeHasSeen) {
   for (const char* graph : {"ring", "star", "complete"}) {
     Apart sites("choco-sgd", {{"graph", graph}, {"gamma", "0.4"}}, top_tenth());
     Choco choco(0.4);
     std::vector<models::Matrix> x = sites.step().weights()[0];
-    std::map<std::pair<std::size_t, std::size_t>, models::Matrix> told;  // (from, to)
+    std::map<std::pair<std::size_t, std::size_t>, models::Matrix> told;  // values sent so far, by (from, to)
     for (int t = 0; t < 25; ++t) {
       sites.take(choco, 1, t < 3 ? 1 : 0.6, [&] {
         const std::vector<std::map<std::size_t, float>> weights = weights_among(sites.step());
@@ -217,7 +217,8 @@ TEST(MissingSites, ChocoMovesByWhatEachEdgeHasSeen) {
   }
 }
 
-// φ = x + c, x ← (I + W)/2 φ with W of the present sites, c ← c + x − φ; an absent site keeps x and c.
+// D² with absent sites: φ = x + c, x ← (I + W)/2 φ with W of the sites present, c ← c + x − φ. An absent site keeps x
+// and c.
 TEST(MissingSites, D2MixesHalfwayAmongThoseThatAreThere) {
   for (const char* graph : {"complete", "ring", "star"}) {
     Apart sites("d2", {{"graph", graph}});
@@ -226,7 +227,8 @@ TEST(MissingSites, D2MixesHalfwayAmongThoseThatAreThere) {
     std::vector<models::Matrix> c(kSome, models::Matrix::Zero(1, x[0].cols()));
     for (int t = 0; t < 12; ++t) {
       sites.take(d2, 1, 0.6, [&] {
-        // W of a ring of six has an eigenvalue of −1/3, so D² uses (I + W)/2 there with all sites present too.
+        // W of a ring of six has an eigenvalue of −1/3, so D² uses (I + W)/2 on this ring even if all sites are
+        // present.
         const float scale = sites.step().everyone_is_there() && graph != std::string("ring") ? 1.0F : 0.5F;
         const std::vector<std::map<std::size_t, float>> weights = weights_among(sites.step());
         std::vector<models::Matrix> sent = x;
@@ -261,7 +263,7 @@ TEST(MissingSites, SparsePushKeepsTheSumWhoeverIsAwayAndComesToTheMean) {
       sites.take(push, 5, 1, look);
       sites.take(push, 200, 0.6, look);
       sites.take(push, 500, 1, look);
-      // z = x / w converges to the mean of all initial values, whichever sites were absent.
+      // Whichever sites were absent, z = x ÷ w converges to the mean of all initial values.
       double off = 0;
       const Field z_of = sites.step().weights();
       for (const models::Matrix& z : z_of[0]) {

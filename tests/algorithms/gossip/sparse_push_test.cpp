@@ -1,5 +1,5 @@
-// Tests Sparse-Push in double precision on quadratics that differ between sites: the cost of sparsity, a gamma that is
-// too large, and the final average.
+// Tests Sparse-Push in double precision on quadratics that differ between sites: the cost of sparsity, too large a
+// gamma, and the final average.
 #include "algorithms/gossip/sparse_push.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 using test::Numbers;
 
-/// F_i(z) = ½ ‖z − b_i‖², b_i normal: the common minimum is their mean.
+/// Losses F_i(z) = ½ ‖z − b_i‖² with normal b_i; their common minimum is the mean of the b_i.
 struct Quadratics {
   Numbers b;
   models::MatrixOf<double> minimum;
@@ -24,10 +24,10 @@ struct Quadratics {
 };
 
 struct Distances {
-  double of_sites, of_merged;  ///< squared distances to the minimum
+  double of_sites, of_merged;  ///< squared distances to the minimum: of the sites, and of their average
 };
 
-/// Runs Sparse-Push with replicas and k entries; with all entries and a gamma of 1 it is SGP.
+/// Runs Sparse-Push with replicas and k entries. With all entries and a gamma of 1, it equals SGP.
 Distances push(const Quadratics& problem, const std::string& graph, Eigen::Index k, double gamma) {
   constexpr int kSteps = 4000;
   const Topology topology = test::topology(graph, 8);
@@ -68,7 +68,7 @@ Distances push(const Quadratics& problem, const std::string& graph, Eigen::Index
 }
 
 TEST(SparsePush, GammaByDefaultIsAFit) {
-  // The default gamma is 0.31 f^0.4 (Python: 0.0491, 0.01956), or 2 f if larger.
+  // The default gamma is max(0.31 f^0.4, 2 f), here computed with Python: 0.0491 and 0.01956.
   using algorithms::SparsePush;
   EXPECT_NEAR(SparsePush::default_gamma(0.01, true), 0.0491, 5e-5);
   EXPECT_NEAR(SparsePush::default_gamma(0.001, true), 0.01956, 5e-6);

@@ -79,7 +79,7 @@ TEST(Topology, TheDirectedOneIsNotRegularAndPushSumWeightsAreOfIt) {
   }
 }
 
-// A ring in one direction with shares of a half: |λ_k| = |1 + ω^k| / 2 = cos(πk/n).
+// A one-way ring with shares of 1/2 has |λ_k| = |1 + ω^k| / 2 = cos(πk/n).
 TEST(Topology, PushGapIsThatOfTheClosedForm) {
   step::Neighbours ring;
   for (std::int32_t i = 0; i < 9; ++i) ring.to.push_back({(i + 1) % 9});
@@ -148,19 +148,20 @@ TEST(Topology, FilesAreReadAsTheyArePublished) {
   const test::TemporaryFolder folder;
   const std::vector<std::vector<std::int32_t>> ring{{1, 3}, {0, 2}, {1, 3}, {0, 2}};
   for (const char* text : {
-           "4\n0 1\n0 3\n1 0\n1 2\n2 1\n2 3\n3 0\n3 2\n",  // the number of sites, each edge both ways
-           "# Nodes: 4\n# FromNodeId\tToNodeId\r\n0\t1\r\n1\t2\r\n2\t3\r\n3\t0\r\n",  // SNAP
-           "% sym unweighted\n% 4 4 4\n1 2\n2 3\n3 4\n4 1\n",                         // KONECT: from 1
-           "0 1 {}\n1 2 {}\n2 3 {}\n3 0 {}\n",                                        // networkx
+           "4\n0 1\n0 3\n1 0\n1 2\n2 1\n2 3\n3 0\n3 2\n",  // number of sites first; each edge in both directions
+           "# Nodes: 4\n# FromNodeId\tToNodeId\r\n0\t1\r\n1\t2\r\n2\t3\r\n3\t0\r\n",  // format of SNAP
+           "% sym unweighted\n% 4 4 4\n1 2\n2 3\n3 4\n4 1\n",                         // format of KONECT, which counts
+                                                                                      // from 1
+           "0 1 {}\n1 2 {}\n2 3 {}\n3 0 {}\n",                                        // format of networkx
            "0 1 {'weight': 2}\n1 2 {'weight': 1}\n2 3 {'weight': 1}\n3 0 {'weight': 1}\n",
            "\xef\xbb\xbfsource,target,weight\n0,1,0.5\n1,2,0.5\n2,3,0.25\n3,0,1.0\n",
            "Source;Target;Type;Weight\n0;1;Undirected;1\n1;2;Undirected;1\n2;3;Undirected;1\n3;0;Undirected;1\n",
            "\"from\",\"to\"\n\"1\",\"2\"\n\"2\",\"3\"\n\"3\",\"4\"\n\"4\",\"1\"\n",
-           "4 4\n0 1\n1 2\n2 3\n0 3\n",                      // sites and edges
+           "4 4\n0 1\n1 2\n2 3\n0 3\n",                      // numbers of sites and edges first
            "4 8\n0 1\n1 0\n1 2\n2 1\n2 3\n3 2\n3 0\n0 3\n",  //
            "0 1 1\n1 2 1\n2 3 1\n3 0 1\n",
            "0 -- 1\n1--2\n2 -- 3\n3--0\n",    //
-           "0 0\n0 1\n1 1\n1 2\n2 3\n3 0\n",  // a site and itself
+           "0 0\n0 1\n1 1\n1 2\n2 3\n3 0\n",  // edges from a site to itself
            "0->1\n1->0\n1->2\n2->1\n2 -> 3\n3 -> 2\n3 > 0\n0 > 3\n",
            "Source,Target,Type\n0,1,Directed\n1,0,Directed\n1,2,Undirected\n2,3,Undirected\n3,0,Undirected\n",
            "%%MatrixMarket matrix coordinate pattern symmetric\n% a ring\n4 4 4\n2 1\n3 2\n4 3\n4 1\n",
@@ -201,7 +202,7 @@ TEST(Topology, WhatAFileLeavesOpenIsRefused) {
             std::vector<std::string>{"1: '4 3' is ambiguous: a count of 4 sites and 3 edges, or an edge between two "
                                      "sites; write only the number of sites"});
   EXPECT_EQ(faults_of("4\n1 2\n2 3\n3 4\n", 4), std::vector<std::string>{});
-  // A list of neighbours, in which every site has two.
+  // The file lists the neighbours of each site, here two per site.
   EXPECT_EQ(faults_of("0 1 3\n1 0 2\n2 1 3\n3 0 2\n", 4),
             std::vector<std::string>{
                 "1: '3' is ambiguous: a weight or another neighbour; write two sites per line, or weights "
@@ -209,7 +210,7 @@ TEST(Topology, WhatAFileLeavesOpenIsRefused) {
   EXPECT_EQ(faults_of("0 1 3.0\n1 0 2.0\n1 2 3.0\n3 0 2.0\n", 4), std::vector<std::string>{});
 }
 
-// Methods that need symmetric weights neither offer nor mention directed graphs.
+// Methods that need symmetric weights must not offer directed graphs.
 TEST(Topology, AlgorithmsChooseAmongGraphsThatTheyCanDoWith) {
   const auto choices = [](const char* algorithm) {
     for (const spec::ParameterSpec& parameter : algorithm_registry().at(algorithm).parameters) {

@@ -1,5 +1,5 @@
-// Tests D² and gradient tracking on sites with different data. With a constant rate they reach the common minimum;
-// D-PSGD stays around it.
+// Tests D² and gradient tracking on sites with different data. At a constant rate they reach the common minimum, while
+// D-PSGD keeps moving around it.
 #include <gtest/gtest.h>
 
 #include <boost/random/bernoulli_distribution.hpp>
@@ -15,8 +15,8 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Consensus distance and length of the mean's last move, after steps of logistic regression in which every site uses
-/// all its samples.
+/// Consensus distance, and length of the mean's last move, after steps of logistic regression. In each step, every site
+/// uses all its samples.
 struct Settled {
   double apart = 0, moved = 0;
   models::Matrix mean;
@@ -37,7 +37,7 @@ Settled settle(const std::string& algorithm, double chance = 1, std::int64_t ste
   problem.training.epochs = 10000;
   problem.training.optimizer.kind = spec::OptimizerSpec::Kind::sgd;
   problem.training.optimizer.momentum = 0;
-  problem.training.optimizer.weight_decay = 0.5;  // so that there is one minimum
+  problem.training.optimizer.weight_decay = 0.5;  // so that there is exactly one minimum
   spec::RunSpec run = test::run_of(algorithm, spec::ExchangeMode::peer);
   run.decentralised = true;
   const auto learners = make_learners(run, problem);
@@ -78,16 +78,16 @@ TEST(Tracking, ComesToTheCommonMinimumWhereDPsgdDoesNot) {
   }
 }
 
-// A step is as long as with all sites present, and not eight times as long if seven sites are absent. D-PSGD still
-// learns if few sites are present at a time.
+// D-PSGD's step stays as long as with all sites present, not eight times as long if seven sites are absent. D-PSGD
+// still learns if few sites are present at a time.
 TEST(Tracking, DPsgdStaysNearTheMinimumWhereFewSitesAreThere) {
   const Settled all = settle("d-psgd", 1, 300);
   const Settled few = settle("d-psgd", 0.2, 1500);
   EXPECT_LT((few.mean - all.mean).norm(), 0.5 * all.mean.norm());
 }
 
-// The last gradients of absent sites stay in the direction, so the minimum is that of all sites. D-PSGD instead keeps
-// moving with the sites that are present.
+// The direction contains the last gradients of absent sites, so gradient tracking reaches the minimum of all sites.
+// D-PSGD moves with the sites that are present.
 TEST(Tracking, GoesToTheMinimumOfAllWhoeverIsAway) {
   const Settled all = settle("gradient-tracking");
   for (const char* algorithm : {"d2", "gradient-tracking"}) {

@@ -1,4 +1,4 @@
-// Checks the table of docs/leak.md: messages about the first layer of 784-128-10 on MNIST, ten batches each.
+// Checks the table of docs/leak.md: messages of the first layer of 784-128-10 on MNIST, for ten batches each.
 #include <gtest/gtest.h>
 
 #include <Eigen/SVD>
@@ -20,7 +20,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// 4,000 images of one site, and a network that may have learned from them.
+/// Provides 4,000 images of one site, and a network, untrained or trained on them.
 class LeakOfMnist : public testing::Test {
  protected:
   struct Shares {
@@ -72,7 +72,7 @@ class LeakOfMnist : public testing::Test {
     }
   }
 
-  /// Returns the 16 right singular vectors of a batch's gradient with the largest values, as columns.
+  /// Returns the right singular vectors of the 16 largest singular values of a batch's gradient, as columns.
   const Eigen::MatrixXf& best_factors(std::int64_t rows, std::int64_t number, const models::Matrix& gradient) {
     Eigen::MatrixXf& known = factors_[{rows, number}];
     if (known.size() == 0) {
@@ -82,7 +82,7 @@ class LeakOfMnist : public testing::Test {
     return known;
   }
 
-  /// Means over ten batches; rank 0: the gradient itself.
+  /// Returns means over ten batches for messages of this rank; rank 0: the gradient itself.
   Shares measured(std::int64_t rows, Eigen::Index rank) {
     SampleRows sample_rows(data_, partition_, network_);
     Shares sum;
@@ -121,17 +121,17 @@ class LeakOfMnist : public testing::Test {
   models::Partition partition_;
   models::Network network_;
   std::array<double, 10> best_in_{}, best_out_{};
-  std::map<std::pair<std::int64_t, std::int64_t>, Eigen::MatrixXf> factors_;  ///< rows of a batch, its number
+  std::map<std::pair<std::int64_t, std::int64_t>, Eigen::MatrixXf> factors_;  ///< by rows of a batch and its number
 };
 
-// Network, images and batches differ from those of the published table. Each share is a mean over ten batches that
-// scatter by some 0.02.
+// Network, images and batches differ from those of the published table. A share is a mean over ten batches, which
+// scatter by about 0.02.
 constexpr double kScatter = 0.06;
 
 TEST_F(LeakOfMnist, IsThatOfTheTable) {
   struct Row {
     Eigen::Index rank;
-    std::array<double, 3> in, out;  // 8, 32 and 128 rows
+    std::array<double, 3> in, out;  // for 8, 32 and 128 rows
   };
   const std::array<Row, 5> table{{{0, {1, 1, 1}, {.23, .57, .86}},
                                   {16, {1, .81, .62}, {.23, .46, .52}},
@@ -153,7 +153,7 @@ TEST_F(LeakOfMnist, AfterTrainingSingleImagesStandOut) {
   const Shares all = measured(32, 0), sixteen = measured(32, 16), eight = measured(32, 8), four = measured(32, 4);
   EXPECT_NEAR(all.in, 1, 0.01);
   EXPECT_NEAR(all.out, .55, kScatter);
-  // The large Δ depend on the progress of training, and scatter more between networks than between batches.
+  // Large Δ depend on the training so far, and differ more between networks than between batches.
   constexpr double kTrained = 0.12;
   EXPECT_NEAR(sixteen.in, .70, kTrained);
   EXPECT_NEAR(sixteen.out, .39, kTrained);

@@ -1,4 +1,4 @@
-// The laws of docs/leak.md, on runs of the methods themselves.
+// Tests the laws of docs/leak.md on runs of the methods.
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
@@ -107,7 +107,7 @@ TEST_F(Leak, FactorsAndGradientsHandNothingOver) {
       EXPECT_LE(one.all.span_excess, 1) << algorithm;
       EXPECT_GE(one.all.best_sample_excess, 0) << algorithm;
       EXPECT_LE(one.all.best_sample_excess, 1) << algorithm;
-      // The batch of all sites has nearly all classes, so their sum reveals little.
+      // The batch of all sites together has nearly all classes, so the sum over sites reveals little about labels.
       EXPECT_GT(one.all.labels, one.adversary == Adversary::aggregator ? 0.5 : 0.3)
           << algorithm << " " << spec::to_string(one.adversary);
       EXPECT_TRUE(std::isnan(one.epsilon)) << algorithm;
@@ -124,10 +124,10 @@ TEST_F(Leak, TheBestImageIsWhatIsShownOfIt) {
     const auto original = data_.train.features.row(image.sample);
     EXPECT_TRUE(std::ranges::equal(image.original, original));
     EXPECT_TRUE(std::ranges::count(partition_.at(image.site), image.sample) == 1) << "a sample of that site";
-    // The part of a sample that was not shown is orthogonal to the part that was.
+    // The hidden part of a sample is orthogonal to the part that is shown.
     models::Vector mean = models::Vector::Zero(original.size());
     const std::vector<std::int32_t>& site = partition_[image.site];
-    const std::size_t count = std::min<std::size_t>(256, site.size());  // samples in a site's mean
+    const std::size_t count = std::min<std::size_t>(256, site.size());  // number of samples in a site's mean
     for (std::size_t i = 0; i < count; ++i) {
       mean += data_.train.features.row(site[i * site.size() / count]).transpose() / static_cast<float>(count);
     }
@@ -173,7 +173,8 @@ TEST_F(Leak, AGradientOfFullRankSpansItsBatchAndASumLessOfIt) {
   const step::AdversaryLeak& secure = of(leak, Adversary::secure_aggregator);
   EXPECT_GT(aggregator.all.span_in, 0.99);
   EXPECT_GT(aggregator.all.span_excess, 0.98);
-  // The sum of three sites spans all three batches, so it reveals more about samples outside a site's batch.
+  // The sum over three sites spans the batches of all three, so it reveals more about samples outside a site's own
+  // batch.
   EXPECT_GT(site.all.span_out, aggregator.all.span_out);
   EXPECT_EQ(secure.all.span_excess, site.all.span_excess) << "secure aggregation shows the sum alone";
   EXPECT_EQ(secure.all.labels, site.all.labels);
@@ -202,7 +203,7 @@ TEST_F(Leak, RecodingChangesNothing) {
               Adversary::aggregator)
         .all.span_excess;
   };
-  // Rounding to 11 bits is noise that hides directions of a thousandth of the whole.
+  // Rounding to 11 bits adds noise, which hides directions below a thousandth of the whole.
   EXPECT_NEAR(gradient("fp16"), gradient("none"), 0.02);
 }
 
@@ -259,7 +260,7 @@ TEST_F(Leak, EveryMethodIsMeasuredOrSaysWhyNot) {
   }
 }
 
-/// A site's row has two seed words before its numbers; with one layer, the words count towards that layer.
+/// A site's row has two seed words before its numbers. With one layer, these words count towards this layer.
 TEST_F(Leak, RowsWithAWordOrTwoBesideNumbersAreTheirSites) {
   model_.layers = {spec::DenseSpec{10, spec::Activation::identity, true}};
   for (const char* compressor : {"none", "gaussian-k", "fp16"}) {
@@ -304,7 +305,7 @@ TEST_F(Leak, OfManySitesASampleIsLookedAt) {
   constexpr std::size_t kMany = 140;
   partition_.assign(kMany, {});
   for (std::int32_t i = 0; i < 420; ++i) partition_[static_cast<std::size_t>(i) % kMany].push_back(i);
-  partition_[1].insert(partition_[1].end(), partition_[2].begin(), partition_[2].end() - 1);  // sites of unequal size
+  partition_[1].insert(partition_[1].end(), partition_[2].begin(), partition_[2].end() - 1);  // makes the sites unequal
   partition_[2].erase(partition_[2].begin(), partition_[2].end() - 1);
   training_.batch = 3;
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
@@ -324,7 +325,9 @@ TEST_F(Leak, OfManySitesASampleIsLookedAt) {
         if (!hands_over) continue;
         for (std::size_t s = 0; s < kSampledSites; ++s) {
           const double span_in = one.sites[s].span_in;
-          const bool alone = partition_[static_cast<std::size_t>(leak.sampled[s])].size() == 1;  // is its own mean
+          const bool alone =
+              partition_[static_cast<std::size_t>(leak.sampled[s])].size() == 1;  // a single sample equals
+                                                                                  // its site's mean
           if (alone || std::isnan(span_in)) continue;
           EXPECT_NEAR(span_in, 1, 1e-3) << "rows of a measured site are read";
         }
@@ -339,7 +342,7 @@ TEST_F(Leak, OfManySitesASampleIsLookedAt) {
   EXPECT_GT(of(gossip, Adversary::site).all.span_in, 0.01) << "measured";
 }
 
-// Only sums over observed sites are reported: parts of other sites are not formed for the observer.
+// Only sums over the observed sites are reported; parts of other sites are not computed for the observer.
 TEST_F(Leak, AnObserverSeesMessagesOfItsSampleAlone) {
   class Counting final : public ExchangeObserver {
    public:
@@ -422,7 +425,8 @@ TEST_F(Leak, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-// Next to another exact run, dAD carries out one step per batch size and records the bytes that it would have sent.
+// If another exact run is learned with it, dAD executes one step per batch size, and records the bytes that it would
+// have sent.
 TEST_F(Leak, ARunBesideAnotherHandsOverAllTheSame) {
   const step::Trajectory shared = learned("gradient-sharing");
   for (const char* algorithm : {"dad", "edad"}) {

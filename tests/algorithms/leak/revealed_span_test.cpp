@@ -77,7 +77,8 @@ TEST(RevealedSpan, RandomNumbersSayOfABatchWhatTheySayOfAnybody) {
   const Matrix batch = drawn_rows(40, 80, 5), others = drawn_rows(40, 80, 6);
   const Matrix message = drawn_rows(24, 80, 7);
   const double in = share({message}, batch), out = share({message}, others);
-  // 40 rows with 24 of 80 directions each: a share of 0.3 with a deviation of √(2 · 0.3 · 0.7 ÷ (80 · 40)).
+  // Random messages span 24 of 80 directions, a share of 0.3 of each of 40 rows. Its standard deviation is √(2 · 0.3 ·
+  // 0.7 ÷ (80 · 40)).
   constexpr double kDeviation = 0.0115;
   EXPECT_NEAR(in, 0.3, 4 * kDeviation);
   EXPECT_LT(excess(in, out), 6 * kDeviation / 0.7);
@@ -85,7 +86,7 @@ TEST(RevealedSpan, RandomNumbersSayOfABatchWhatTheySayOfAnybody) {
 
 TEST(RevealedSpan, NoiseHidesWhatIsBelowItsEdge) {
   const Matrix rows = drawn_rows(8, 100, 8);
-  const Matrix gradient = drawn_rows(8, 30, 9).transpose() * rows;  // singular values of some 55
+  const Matrix gradient = drawn_rows(8, 30, 9).transpose() * rows;  // its singular values are about 55
   double before = 1.01;
   for (const double deviation : {0.01, 1.0, 2.0, 3.0, 20.0}) {
     const Matrix noisy = gradient + static_cast<float>(deviation) * drawn_rows(30, 100, 10);
@@ -111,7 +112,7 @@ TEST(RevealedSpan, TheMeanRowIsKnown) {
 }
 
 TEST(OrthonormalRows, TellTheRankOfWhatIsGradedAndOfWhatIsNot) {
-  // 24 directions whose lengths fall to a ten-thousandth, in as many rows and in 90.
+  // The 24 directions have lengths that fall to a ten-thousandth. They are given as 24 rows, and mixed into 90 rows.
   Matrix graded = drawn_rows(24, 130, 20);
   for (Eigen::Index row = 0; row < 24; ++row) graded.row(row) *= std::pow(10.0F, -static_cast<float>(row) / 6);
   const Matrix mixed = drawn_rows(90, 24, 21) * graded;
@@ -120,7 +121,7 @@ TEST(OrthonormalRows, TellTheRankOfWhatIsGradedAndOfWhatIsNot) {
       const Matrix basis = orthonormal_rows(*matrix, likely, 3e-6, true);
       ASSERT_EQ(basis.rows(), 24) << matrix->rows() << " rows, " << likely;
       EXPECT_LT((basis * basis.transpose() - Matrix::Identity(24, 24)).cwiseAbs().maxCoeff(), 1e-5);
-      // Each row of the first span lies in the basis, even the shortest.
+      // Even the shortest row of the first matrix is in the span of the basis.
       const Matrix left = graded - graded * basis.transpose() * basis;
       for (Eigen::Index row = 0; row < 24; ++row) EXPECT_LT(left.row(row).norm(), 0.02 * graded.row(row).norm()) << row;
     }
@@ -132,7 +133,7 @@ TEST(OrthonormalRows, TellTheRankOfWhatIsGradedAndOfWhatIsNot) {
 TEST(SpanReader, ReadsSeveralMessagesAsOneSpanOfAll) {
   const Matrix rows = drawn_rows(15, 70, 23);
   const models::Vector mean = rows.topRows(4).colwise().mean().transpose();
-  // The second holds a part of the first, and a new direction.
+  // The second message repeats a part of the first and adds one direction.
   const Matrix first = drawn_rows(20, 70, 24);
   Matrix second(4, 70), third = drawn_rows(9, 5, 26) * rows.topRows(5);
   second << first.topRows(3), drawn_rows(1, 70, 25);
@@ -153,7 +154,8 @@ TEST(SpanReader, ReadsSeveralMessagesAsOneSpanOfAll) {
     EXPECT_NEAR(together[g].share(), expected[g].share(), 1e-4) << g;
   }
   EXPECT_LT(expected.back().share(), 0.9) << "rows that are in no message";
-  // A single span, and a span with noise and therefore weights, which use the basis of all.
+  // Also reads a single span, and a span with noise, whose directions have weights. Both use the common basis of all
+  // spans.
   const auto alone = reader.energies({&spans[2]}, 3), of_third = spans[2].energies(rows, mean, 3);
   for (std::size_t g = 0; g < alone.size(); ++g) EXPECT_NEAR(alone[g].share(), of_third[g].share(), 1e-5);
   RevealedSpan noisy(70);

@@ -1,4 +1,5 @@
-// ACP-SGD against its definition (arXiv 2306.08881), in double and with another orthonormalisation.
+// Compares ACP-SGD with its definition (arXiv 2306.08881), computed in double precision and with another
+// orthonormalisation.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -25,11 +26,11 @@ MatrixD drawn(Eigen::Index rows, Eigen::Index columns, std::size_t l, std::uint3
   return basis.cast<double>();
 }
 
-/// The definition for one matrix.
+/// Computes the definition for one matrix.
 class Alternating {
  public:
   Alternating(std::size_t sites, MatrixD q) : errors(sites), q_(std::move(q)) {}
-  /// `gradients`: those of the sites in `who`.
+  /// `gradients`: one for each site in `who`.
   MatrixD step(int number, const std::vector<std::int32_t>& who, const std::vector<MatrixD>& gradients) {
     const bool even = number % 2 == 0;
     const MatrixD basis = orthonormal(even ? q_ : p_);
@@ -53,7 +54,7 @@ class Alternating {
 
 double relative_error(const MatrixD& a, const MatrixD& b) { return (a - b).norm() / b.norm(); }
 
-/// Compares steps with the definition, and applied updates plus errors with all gradients.
+/// Compares steps with the definition, and the sum of applied updates and errors with the sum of all gradients.
 void expect_the_definition(SeveralSteps& steps, const std::vector<Attendees>& who, int count) {
   std::vector<Alternating> reference;
   std::vector<MatrixD> applied(3), wanted(3);
@@ -100,10 +101,10 @@ TEST(AcpSgd, ASiteThatIsAwayKeepsItsError) {
                         8);
 }
 
-// Two steps send the bytes of one PowerSGD step, half of them each.
+// Two steps send the bytes of one PowerSGD step, half of them in each.
 TEST(AcpSgd, SendsOneFactorInTurn) {
   const std::unique_ptr<Algorithm> algorithm = acp_sgd("2", "0");
-  SeveralSteps steps(*algorithm, spec::ExchangeMode::peer, {5, 0, 3});  // 12-20-9-5
+  SeveralSteps steps(*algorithm, spec::ExchangeMode::peer, {5, 0, 3});  // a network of 12-20-9-5 units
   const double biases = 20 + 9 + 5;
   const double p = 2 * (20 + 9 + 5), q = 2 * (12 + 20 + 9);
   for (const double factor : {p, q, p, q}) {
@@ -112,13 +113,13 @@ TEST(AcpSgd, SendsOneFactorInTurn) {
   test::OneStep::Setup setup;
   setup.parameters = {{"rank", "2"}, {"least-compression", "0"}};
   EXPECT_EQ(test::OneStep("power-sgd", setup).recorded().over[0], 4 * (p + q + biases));
-  // A larger network, in its first step.
+  // Sizes the first step for a larger network.
   const spec::ModelShape timed{"timed", {spec::dense_shape("a", 100, 30, true), spec::dense_shape("b", 30, 7, false)}};
   EXPECT_EQ(test::OneStep("acp-sgd", setup).recorded(timed).over[0], 4.0 * (2 * 37 + 30));
 }
 
-// A basis of all inputs loses nothing, and neither does a basis of all outputs. A basis of some inputs loses a part.
-// The next step, whose basis is of all outputs, restores this part.
+// A basis of all inputs or of all outputs loses nothing. A basis of some inputs loses a part, which the next step
+// restores, since its basis covers all outputs.
 TEST(AcpSgd, ABasisOfAWholeSideLosesNothing) {
   const std::unique_ptr<Algorithm> algorithm = acp_sgd("64", "0");
   SeveralSteps steps(*algorithm, spec::ExchangeMode::peer, {19, 2, 12});

@@ -14,7 +14,7 @@ namespace {
 using models::Matrix;
 using models::Network;
 
-/// 6 → 3 → 8 → 4: the first two layers are a pair, of three components.
+/// Provides a network 6 → 3 → 8 → 4, whose first two layers are a pair of factors with three components.
 class CogdTest : public testing::Test {
  protected:
   CogdTest()
@@ -64,14 +64,14 @@ TEST_F(CogdTest, FindsPairs) {
   const auto linear = [](std::int64_t units) { return spec::DenseSpec{units, spec::Activation::identity}; };
   EXPECT_EQ(factor_pairs(network), std::vector<std::size_t>{0});
   EXPECT_EQ(pairs({linear(3), linear(8), linear(2), linear(4)}), (std::vector<std::size_t>{0, 2}));
-  EXPECT_EQ(pairs({linear(4), linear(3), linear(8)}), std::vector<std::size_t>{1});  // 4 → 3 has no fewer
-  EXPECT_TRUE(pairs({spec::DenseSpec{3}, linear(8)}).empty());                       // a ReLU between them
+  EXPECT_EQ(pairs({linear(4), linear(3), linear(8)}), std::vector<std::size_t>{1});  // 4 → 3 is no bottleneck
+  EXPECT_TRUE(pairs({spec::DenseSpec{3}, linear(8)}).empty());                       // a ReLU separates the layers
   EXPECT_TRUE(pairs({linear(3), spec::LayerNormSpec{}, linear(8)}).empty());
   EXPECT_TRUE(pairs({linear(9), linear(8)}).empty());
 }
 
 TEST_F(CogdTest, MovesThoseWhosePartnerIsTheLargest) {
-  // α = (10 − 2) ÷ 20: of three components the one above the 0.6-quantile of ‖v_j‖₁.
+  // α = (10 − 2) ÷ 20 moves, of three components, the one above the 0.6-quantile of ‖v_j‖₁.
   network.layer(0).weight.row(1) *= 3.0F;
   network.layer(0).weight.row(2) *= 1e-3F;
   network.layer(1).weight.col(1) *= 2.0F;
@@ -82,7 +82,7 @@ TEST_F(CogdTest, MovesThoseWhosePartnerIsTheLargest) {
   for (std::size_t l = 0; l < 3; ++l) {
     EXPECT_LT((gradient.matrices[l].weight - plain.matrices[l].weight).norm(), 1e-6F);
   }
-  // ‖dLoss/dz_j‖ over the samples of both sites, from the tape of the step before.
+  // Residual ‖dLoss/dz_j‖ over the samples of both sites, from the backward pass before the update.
   models::Vector residual = step.deltas(0).colwise().norm().transpose();
   residual /= residual.maxCoeff();
   descend(gradient);
@@ -103,7 +103,7 @@ TEST_F(CogdTest, NobodyIsMovedAtTheEnd) {
   network.layer(0).weight.row(1) *= 3.0F;
   network.layer(1).weight.col(1) *= 2.0F;
   Cogd algorithm({});
-  descend(run(algorithm, 10));  // α = 0
+  descend(run(algorithm, 10));  // in the last step, α is 0
   algorithm.updated(step, network);
   EXPECT_EQ(algorithm.moved(), 0);
 }
@@ -138,7 +138,7 @@ TEST_F(CogdTest, FactorsTakeTurns) {
     const double rank = 3;
     const double sent = (number == 0 ? 6 * 3 : 3 * 8 + 8) + 8 * 4 + 4 + rank;
     EXPECT_EQ(bytes, std::vector<double>(2, 4 * sent));
-    // The optimizer's own state does not move the resting factor either.
+    // The optimizer's state must not move the resting factor either.
     network.layer(rests).weight.array() += 1.0F;
     const Matrix before = network.layer(rests).weight.array() - 1.0F;
     const Matrix other = network.layer(1 - rests).weight;
@@ -152,7 +152,7 @@ TEST_F(CogdTest, FactorsTakeTurns) {
   }
 }
 
-// A factor's error waits during the other factor's turn: V is sent in steps 1 and 3 as if step 2 had not happened.
+// A factor's error is kept during the other factor's turn: V is sent in steps 0 and 2 as if step 1 had not happened.
 TEST_F(CogdTest, WhatIsKeptOfAFactorWaitsForItsTurn) {
   spec::CompressSpec compress{.method = "top-k",
                               .parameters = default_parameters(compress::compressors().at("top-k").parameters),
@@ -172,7 +172,7 @@ TEST_F(CogdTest, WhatIsKeptOfAFactorWaitsForItsTurn) {
   const std::unique_ptr<Algorithm> all = make_algorithm(algorithm_registry().at("gradient-sharing"));
   const Matrix v = last(turns, {0, 1, 2}).matrices[0].weight;
   EXPECT_LT((v - last(*all, {0, 2}).matrices[0].weight).norm(), 1e-6F);
-  EXPECT_GT((v - last(*all, {2}).matrices[0].weight).norm(), 1e-3F);  // the error of step 0 counts
+  EXPECT_GT((v - last(*all, {2}).matrices[0].weight).norm(), 1e-3F);  // the error of step 0 matters
 }
 
 TEST_F(CogdTest, GradientsOfUAreOld) {

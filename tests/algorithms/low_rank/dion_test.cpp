@@ -1,4 +1,5 @@
-// Dion against its definition (arXiv 2504.05295), in double and with another orthonormalisation.
+// Compares Dion with its definition (arXiv 2504.05295), computed in double precision and with another
+// orthonormalisation.
 #include <gtest/gtest.h>
 
 #include <Eigen/SVD>
@@ -27,7 +28,7 @@ MatrixD drawn(Eigen::Index rows, Eigen::Index columns, std::size_t l) {
   return basis.cast<double>();
 }
 
-/// The definition for one matrix; each site has its own momentum.
+/// Computes the definition for one matrix, with one momentum per site.
 class Definition {
  public:
   Definition(std::size_t sites, MatrixD q, double mu, bool orthogonal)
@@ -50,7 +51,7 @@ class Definition {
   }
 
  private:
-  /// Returns P Qᵀ; the columns of the orthonormal Q get the signs of Gram–Schmidt.
+  /// Returns P Qᵀ, with columns of the orthonormal Q in the signs that Gram–Schmidt gives.
   MatrixD signs_as(const MatrixD& p, const MatrixD& r) {
     const MatrixD triangle = q_.transpose() * r;
     for (Eigen::Index k = 0; k < q_.cols(); ++k) {
@@ -81,7 +82,7 @@ void expect_the_definition(const std::string& columns, spec::ExchangeMode mode, 
     }
     std::vector<double> shares;
     for (std::size_t i = 0; i < step.sites(); ++i) shares.push_back(static_cast<double>(step.samples(i)) / all);
-    for (std::size_t l = 0; l < 2; ++l) {  // 20 × 12 and 9 × 20, both of rank 3
+    for (std::size_t l = 0; l < 2; ++l) {  // matrices of 20 × 12 and 9 × 20, both of rank 3
       if (t == 0) reference.emplace_back(3, drawn(step.weights(l).in(), 3, l), 0.8, columns == "orthonormal");
       std::vector<MatrixD> gradients;
       for (std::size_t i = 0; i < step.sites(); ++i) gradients.emplace_back(steps.of_site(i, l).weight.cast<double>());
@@ -109,7 +110,7 @@ TEST(Dion, ASiteThatIsAwayKeepsItsMomentum) {
                         {{{0, 1, 2}, 3, {}}, {{0, 2}, 3, {}}, {{1, 2}, 3, {}}, {{0, 1}, 3, {}}});
 }
 
-// With a constant gradient and full rank, P and Q become its singular vectors: the limit of Muon.
+// With a constant gradient and full rank, P and Q become its singular vectors, so Dion steps like Muon.
 TEST(Dion, AtFullRankStepsAlongTheSingularVectorsOfTheMomentum) {
   const std::unique_ptr<Algorithm> algorithm = dion("1");
   SeveralSteps steps(*algorithm, spec::ExchangeMode::peer, {29, 2, 12});
@@ -123,7 +124,7 @@ TEST(Dion, AtFullRankStepsAlongTheSingularVectorsOfTheMomentum) {
     const Eigen::MatrixXd polar = svd.matrixU() * svd.matrixV().transpose();
     EXPECT_LT((step.gradient(l).weight.cast<double>() - polar).norm(), 1e-2 * polar.norm()) << l;
   }
-  // Gradients are sent whole, since r (p + q) is more than p q.
+  // Gradients are sent whole, since r (p + q) exceeds p q.
   EXPECT_EQ(step.exchange().uplink_bytes()[0], 4.0 * (240 + 180 + 45 + 34));
 }
 
@@ -146,7 +147,7 @@ TEST(Dion, OrthonormalColumnsHaveSingularValuesOfOne) {
 }
 
 TEST(Dion, SendsTwoFactorsOfHiddenMatrices) {
-  test::OneStep::Setup setup;  // 12-20-9-5
+  test::OneStep::Setup setup;  // a network of 12-20-9-5 units
   setup.rows = {6, 2};
   setup.parameters = {{"fraction", "0.25"}};
   const test::OneStep step("dion", setup);

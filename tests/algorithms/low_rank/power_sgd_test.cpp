@@ -1,4 +1,4 @@
-// PowerSGD against its paper: Vogels, Karimireddy, Jaggi, NeurIPS 2019.
+// Compares PowerSGD with its paper (Vogels, Karimireddy, Jaggi, NeurIPS 2019).
 #include "algorithms/low_rank/power_sgd.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace {
 using test::OneStep;
 using MatrixD = models::MatrixOf<double>;
 
-/// Several steps of one instance, each on other rows.
+/// Several steps of one instance, each with other rows.
 class Steps {
  public:
   Steps(std::size_t sites, const PowerSgd::Options& options, spec::ExchangeMode mode = spec::ExchangeMode::peer)
@@ -78,8 +78,8 @@ class Steps {
 
 double relative(const models::Matrix& a, const models::Matrix& b) { return (a - b).norm() / b.norm(); }
 
-/// Algorithms 1 and 2 as printed: every site with its own gradient and error, means over sites, one pass of
-/// Gram–Schmidt, in double.
+/// Computes algorithms 1 and 2 as printed, in double precision: every site has its own gradient and error, means are
+/// over sites, and Gram–Schmidt runs once.
 class Paper {
  public:
   Paper(std::size_t sites, MatrixD q) : errors_(sites), q_(std::move(q)) {}
@@ -121,7 +121,7 @@ TEST(PowerSgd, IsThePapersStepByStep) {
           draw_missing_columns(q, Steps::kSeed, static_cast<std::uint32_t>(l), 0);
           paper.emplace_back(kSites, q.cast<double>());
         }
-        // Δ carries the weight of its site, 1/3 here; in the paper the mean carries the weight.
+        // Δ include the weight of their site, here 1/3. In the paper, the mean over sites has this weight.
         std::vector<MatrixD> gradients;
         for (std::size_t s = 0; s < kSites; ++s) {
           gradients.emplace_back(3.0 * step.delta(s, l).cast<double>().transpose() * step.input(s, l).cast<double>());
@@ -155,7 +155,7 @@ TEST(PowerSgd, AllComponentsAreTheWholeGradient) {
 
 TEST(PowerSgd, AGradientOfFewDirectionsIsExactAtOnce) {
   OneStep::Setup setup;
-  setup.rows = {1, 1};  // a gradient of two rows has rank 2
+  setup.rows = {1, 1};  // a gradient of two rows has rank 2 at most
   setup.activation = spec::Activation::tanh;
   const OneStep pooled("pooled", setup);
   EXPECT_LT(OneStep("power-sgd", setup).relative_difference(pooled), 1e-5);
@@ -167,7 +167,7 @@ TEST(PowerSgd, WhatIsLeftOutIsAppliedLater) {
   Steps steps(2, {.rank = 1});
   std::vector<models::Matrix> applied(3);
   std::vector<models::Matrix> wanted(3);
-  std::vector<double> behind;  // lag of the applied sum per step, in single gradients
+  std::vector<double> behind;  // distance of the applied sum from the exact sum after each step, in gradients
   double compressed = 0;
   for (int t = 1; t <= 200; ++t) {
     const TrainingStep& step = steps.next();
@@ -193,7 +193,7 @@ TEST(PowerSgd, WhatIsLeftOutIsAppliedLater) {
   for (std::size_t l = 0; l < 3; ++l) EXPECT_LT(relative(applied[l], wanted[l]), 0.1) << "layer " << l;
 }
 
-// E_s = Σ (G_s − N_s ÷ ΣN · G): each of the unequal sites subtracts its own share of the applied gradient.
+// E_s = Σ (G_s − N_s ÷ ΣN · G): with unequal sites, each subtracts its own share of the applied gradient.
 TEST(PowerSgd, ASiteKeepsWhatItsOwnShareLeavesOut) {
   const std::vector<int> rows{9, 1, 3};
   Steps steps(rows, {.rank = 1}, spec::ExchangeMode::peer, {.method = "fp16", .parameters = {}, .memory = false});
@@ -210,7 +210,7 @@ TEST(PowerSgd, ASiteKeepsWhatItsOwnShareLeavesOut) {
   }
 }
 
-// M_s = G_s + E_s and E_s = M_s − N_s ÷ ΣN · P̂ Qᵀ of the sites present; an absent site keeps its error.
+// M_s = G_s + E_s and E_s = M_s − N_s ÷ ΣN · P̂ Qᵀ over the sites present; an absent site keeps its error.
 TEST(PowerSgd, ASiteThatIsAwayKeepsWhatItHas) {
   PowerSgd algorithm({.rank = 1, .least_compression = 0});
   const std::vector<int> rows = {5, 2, 3};
@@ -267,7 +267,7 @@ TEST(PowerSgd, UncompressedStepsAreGradientSharing) {
   }
 }
 
-// A gradient's memory and P have different shapes; adding the two once aborted the program.
+// A gradient's memory and P have different shapes; adding one to the other once aborted the program.
 TEST(PowerSgd, UncompressedStepsBesideAMemoryAreRefused) {
   spec::RunSpec run = test::run_of("power-sgd", spec::ExchangeMode::peer, {{"uncompressed-steps", "1"}});
   run.compress.method = "top-k";
@@ -283,10 +283,10 @@ TEST(PowerSgd, DirectionsAreOrthonormalOrZero) {
   boost::random::normal_distribution<float> normal;
   models::Matrix columns(30, 6);
   for (float& x : columns.reshaped()) x = normal(random);
-  columns.col(1) = columns.col(0) + 1e-4F * columns.col(1);  // nearly parallel
-  columns.col(3) = 2 * columns.col(0) - columns.col(2);      // in the span of others
+  columns.col(1) = columns.col(0) + 1e-4F * columns.col(1);  // nearly parallel to column 0
+  columns.col(3) = 2 * columns.col(0) - columns.col(2);      // in the span of columns 0 and 2
   columns.col(4).setZero();
-  columns.col(5) *= 1e-25F;  // squares of its entries vanish in fp32
+  columns.col(5) *= 1e-25F;  // squares of its entries underflow in fp32
   orthonormalise(columns);
   const models::Matrix gram = columns.transpose() * columns;
   for (Eigen::Index i = 0; i < 6; ++i) {
@@ -297,7 +297,7 @@ TEST(PowerSgd, DirectionsAreOrthonormalOrZero) {
 }
 
 TEST(PowerSgd, ComponentsThatVanishedComeBack) {
-  // A factor Q = 0 stays 0: P = M Q = 0, Q = Mᵀ P = 0.
+  // A column of Q that is 0 would stay 0: P = M Q = 0, then Q = Mᵀ P = 0.
   models::Matrix basis = models::Matrix::Ones(4, 3);
   basis.col(1).setZero();
   draw_missing_columns(basis, 1, 2, 3);
@@ -306,7 +306,7 @@ TEST(PowerSgd, ComponentsThatVanishedComeBack) {
   EXPECT_GT(basis.col(1).norm(), 0.1F);
 }
 
-/// 784-1024-1024-10 with biases, among peers.
+/// Returns 784-1024-1024-10 with biases, among peers.
 OneStep::Setup hook_setup(const std::string& rank) {
   OneStep::Setup setup;
   setup.widths = {784, 1024, 1024, 10};
@@ -327,7 +327,7 @@ std::vector<double> all_reduces(const schedule::Schedule& schedule) {
   return bytes;
 }
 
-// PyTorch's DistributedDataParallel hook (powerSGD_hook.py) sends all biases, all P and all Q, each in one all-reduce.
+// PyTorch's DistributedDataParallel hook (powerSGD_hook.py) sends all biases, all P and all Q in one all-reduce each.
 TEST(PowerSgd, InBucketsThreeAllReducesAreLeft) {
   for (const int rank : {1, 2, 4}) {
     const OneStep step("power-sgd", hook_setup(std::to_string(rank)));
@@ -341,8 +341,8 @@ TEST(PowerSgd, InBucketsThreeAllReducesAreLeft) {
   EXPECT_EQ(two.recorded().over, std::vector<double>(2, 8232 + 16464 + 22656));
 }
 
-/// The ResNet-18 for images of 32 × 32 that the paper trains (github.com/kuangliu/pytorch-cifar): 11,173,962
-/// parameters.
+/// Returns the ResNet-18 for images of 32 × 32 that the paper trains (github.com/kuangliu/pytorch-cifar), with
+/// 11,173,962 parameters.
 spec::ModelShape resnet_18() {
   spec::ModelShape model{"ResNet-18", {}};
   const auto convolve = [&](std::int64_t channels, std::int64_t filters, std::int64_t kernel, std::int64_t size) {
@@ -365,7 +365,7 @@ spec::ModelShape resnet_18() {
   return model;
 }
 
-// Table 3 of the paper: data sent per epoch (24 steps of 16 × 128 samples) for CIFAR-10.
+// Table 3 of the paper gives the data sent per epoch on CIFAR-10 (24 steps of 16 × 128 samples).
 TEST(PowerSgd, SendsWhatThePaperSays) {
   const spec::ModelShape model = resnet_18();
   ASSERT_EQ(model.parameters(), 11'173'962);
@@ -389,7 +389,7 @@ TEST(PowerSgd, SendsWhatThePaperSays) {
 }
 
 TEST(PowerSgd, ARankIsLimitedByTheMatrixNotByTheBatch) {
-  OneStep::Setup setup;  // 12-20-9-5
+  OneStep::Setup setup;  // a network of 12-20-9-5 units
   setup.rows = {2, 1};
   setup.parameters = {{"rank", "7"}, {"least-compression", "0"}};
   const double floats = 7 * (12 + 20) + 7 * (20 + 9) + 5 * (9 + 5) + (20 + 9 + 5);
@@ -401,9 +401,9 @@ TEST(PowerSgd, ARankIsLimitedByTheMatrixNotByTheBatch) {
   EXPECT_EQ(step.recorded(timed).over[0] / 4, 6 * 106 + 6 + 6 * 56);
 }
 
-// 12-20-9-5 at rank 2: 240 against 2 · 64, 180 against 2 · 58, 45 against 2 · 28. The last matrix shrinks by less than
-// a factor of two and is sent uncompressed. In a network that the step is timed as, each matrix is judged by its own
-// shape.
+// For 12-20-9-5 at rank 2, matrices have 240, 180 and 45 numbers, and factors 2 · 64, 2 · 58 and 2 · 28. The last
+// matrix would shrink by less than a factor of two and is sent uncompressed. If a step is timed as another network,
+// this network's shapes decide.
 TEST(PowerSgd, AMatrixThatWouldHardlyShrinkIsSentAsItIs) {
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     for (const std::string compress : {"none", "int8"}) {
@@ -430,11 +430,11 @@ TEST(PowerSgd, AMatrixThatWouldHardlyShrinkIsSentAsItIs) {
   }
 }
 
-// With buckets, uncompressed numbers and P are sent once the bucket's gradients exist. The wait for P comes after the
-// next bucket's send.
+// With buckets, uncompressed numbers and P are sent once the bucket's gradients exist. The step waits for P only after
+// the next bucket's send.
 TEST(PowerSgd, BucketsTravelBesideTheBackwardPass) {
   const OneStep step("power-sgd", hook_setup("2"));
-  // Three matrices of 40 kB, 4.2 MB and 3.2 MB, from the last to the first: one bucket each.
+  // The matrices have 40 kB, 4.2 MB and 3.2 MB, from the last to the first: one bucket each.
   const schedule::Schedule schedule = schedule::instantiate(step.structure, step.sizes, step.shape, step.shape, 1,
                                                             spec::Precision::fp32, nullptr, {1e6, 1e4});
   std::string order;
@@ -449,8 +449,7 @@ TEST(PowerSgd, BucketsTravelBesideTheBackwardPass) {
       EXPECT_LT(wait->collective, static_cast<std::int32_t>(i));
     }
   }
-  // Order of sends: biases and P of 3; those of 2, then P̂ and Q of 3; those of 1, then Q of 2 and the gradient of 3;
-  // and so on.
+  // Biases and P of layer 3 are sent first, then those of 2, then P̂ and Q of 3, those of 1, Q of 2, and so on.
   EXPECT_EQ(order, "S3S3S2S2w3S3S1S1w2S2w3w3w1S1w2w2w1w1");
   EXPECT_EQ(collectives.size(), 9U);
 }

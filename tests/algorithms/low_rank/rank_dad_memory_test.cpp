@@ -1,4 +1,4 @@
-// Tests error feedback of rank-dAD: nothing is lost over several steps.
+// Tests that rank-dAD with error feedback loses nothing over several steps.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
@@ -26,7 +26,7 @@ class RankDadSteps {
     for (std::int32_t i = 0; i < 200; ++i) samples_.labels.push_back(i % 4);
   }
 
-  /// Takes the next step; adds the resulting and the exact gradient to the sums.
+  /// Takes the next step, and adds its gradient and the exact gradient to the sums.
   void next() {
     std::vector<std::vector<std::int32_t>> batch(kSites);
     for (std::size_t site = 0; site < kSites; ++site) {
@@ -41,7 +41,7 @@ class RankDadSteps {
     }
   }
 
-  /// Returns ‖Σ given + held − Σ exact‖ ÷ ‖Σ exact‖ of matrix l with its bias.
+  /// Returns ‖Σ given + held − Σ exact‖ ÷ ‖Σ exact‖ for matrix l and its bias.
   double lost(std::size_t l, bool with_held) const {
     models::Matrix sum = with_bias(given_[l]);
     if (with_held) {

@@ -1,4 +1,4 @@
-// Private steps without some sites: divisor, noise, and the ε of each site.
+// Tests private steps that some sites miss: divisor, noise, and the ε of each site.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Four sites with 3, 5, 9 and 14 digits, sorted by class; every sample is in every step.
+/// Four sites with 3, 5, 9 and 14 digits, sorted by class; every step uses every sample.
 struct PrivateSites {
   explicit PrivateSites(std::uint64_t seed = 5) : problem{data, partition, {}, {}, seed} {
     data.train = models::draw_digits(0, 31, 5);
@@ -35,8 +35,8 @@ struct PrivateSites {
     problem.training.optimizer = {.kind = spec::OptimizerSpec::Kind::sgd, .learning_rate = 1};
     problem.training.optimizer.momentum = 0;
   }
-  /// Returns minus the gradient of a step with the sites `there` present. Without `all_rows`, the last site has half of
-  /// its expected samples.
+  /// Returns minus the gradient of a step in which only the sites `there` are present. Without `all_rows`, the last
+  /// site has half of its expected samples.
   std::vector<float> moved(const spec::RunSpec& run, const std::vector<std::int32_t>& there,
                            bool all_rows = true) const {
     const auto learners = make_learners(run, problem, 10);
@@ -76,7 +76,7 @@ TEST(PrivateAbsence, WithoutNoiseAndClippingItIsTheMeanOverThoseThatAreThere) {
     EXPECT_LT(distance_of(sites.moved(run, there), plain), 1e-5 * distance_of(plain, std::vector<float>(plain.size())))
         << method;
   }
-  // The divisor is the expected batch of the sites present, 5 + 14, however many of their samples were drawn.
+  // The divisor is the expected batch of the sites present, 5 + 14, whatever number of their samples was drawn.
   const spec::RunSpec run = run_with("dp-sgd", {{"clip", "1e30"}, {"noise-multiplier", "0"}});
   const std::vector<float> few = sites.moved(run, there, false);
   const std::vector<float> mean = sites.moved(run_with("gradient-sharing", {}), there, false);
@@ -105,7 +105,8 @@ TEST(PrivateAbsence, TheNoiseIsWholeWhoeverIsThere) {
       squares += std::pow(distance_of(of("2"), quiet), 2);
       count += static_cast<double>(quiet.size());
     }
-    const double variance = c.sites_adding * std::pow(2 * 0.25 / 19, 2);  // σ²C² ÷ B², with B of the sites present
+    const double variance = c.sites_adding * std::pow(2 * 0.25 / 19, 2);  // σ²C² ÷ B², where B is the batch of the
+                                                                          // sites present
     EXPECT_NEAR(squares / count, variance, 5 * std::sqrt(2 / count) * variance) << c.noise;
   }
 }
@@ -119,7 +120,7 @@ TEST(PrivateAbsence, EverySiteHasSpentWhatItHasBegun) {
   facts.planned = facts.taken = taken;
   const MethodInfo& info = algorithm_registry().at("dp-sgd");
   EXPECT_DOUBLE_EQ(info.privacy(facts)->epsilon, estimate::epsilon_spent({0.1, 2, 100}, 1e-5));
-  facts.taken->begun = {40, 97, 50};  // no site took part in all steps; abandoned steps count too
+  facts.taken->begun = {40, 97, 50};  // no site began all steps; steps that were broken off count too
   EXPECT_DOUBLE_EQ(info.privacy(facts)->epsilon, estimate::epsilon_spent({0.1, 2, 97}, 1e-5));
   const std::string remark = info.remark(facts);
   EXPECT_NE(remark.find("site 2 spent most, in 97 steps"), std::string::npos) << remark;

@@ -1,4 +1,5 @@
-// DP-SGD and shared parts of private algorithms against their definitions: clipping per example, noise, privacy spent.
+// Compares DP-SGD, and parts that all private algorithms share, with their definitions: clipping per example, noise,
+// privacy spent.
 #include <gtest/gtest.h>
 
 #include "algorithms/learn.hpp"
@@ -49,7 +50,7 @@ TEST(ExampleNorms, BothWaysToANormAndMasksAgreeWithTheDefinition) {
   const PrivateNetwork dense = private_networks()[0];
   PrivateStep of_three(dense, {3}, 1.0F);
   of_three.step.begin(0, of_three.samples, of_three.batch);
-  // Rows per example: one, a few (through T × T matrices), many (through m × n matrices).
+  // An example has one row, a few rows (norms via T × T matrices) or many (via m × n matrices).
   for (const Eigen::Index t : {1, 2, 40}) {
     const models::Matrix u = draw(3 * t, 9);
     const models::Matrix v = draw(3 * t, 11);
@@ -67,12 +68,12 @@ TEST(ExampleNorms, BothWaysToANormAndMasksAgreeWithTheDefinition) {
   }
 }
 
-// One example, however large, moves the sum by at most C; small examples are not changed.
+// One example, however large, moves the sum by at most C. Small examples stay unchanged.
 TEST(Clipping, BoundsEveryExample) {
   for (const char* algorithm : {"dp-sgd", "rgp", "lsg"}) {
     for (const PrivateNetwork& of : private_networks()) {
       for (const float size : {1e-3F, 1.0F, 1e4F, 1e20F}) {
-        // Such large inputs saturate recurrences, and overflow squares of dense layers in fp32.
+        // Inputs of 1e20 saturate recurrences, and their squares overflow fp32 in dense layers.
         PrivateStep step(of, {4}, size);
         for (std::int32_t i = 0; i < 4; ++i) {
           const spec::ParameterValues clipped{{"clip", "0.5"}, {"noise-multiplier", "0"}};
@@ -80,7 +81,7 @@ TEST(Clipping, BoundsEveryExample) {
           const std::vector<double> bounded = flattened(step.of_example(i, algorithm, clipped));
           const std::vector<double> unbounded = flattened(step.of_example(i, algorithm, free));
           const double length = norm_of(unbounded);
-          // RGP's update is no longer than its carriers' gradients: the projection's parts are orthogonal.
+          // RGP's update is at most as long as its carriers' gradients, as the parts of its projection are orthogonal.
           EXPECT_LE(norm_of(bounded), 0.5 * (1 + 1e-5)) << algorithm << ' ' << of.name << ' ' << size;
           if (std::string(algorithm) == "dp-sgd") {
             EXPECT_NEAR(norm_of(bounded), std::min(length, 0.5), 1e-5) << of.name << ' ' << size;
@@ -111,8 +112,8 @@ TEST(Clipping, SumsClippedExamples) {
   }
 }
 
-// The variance of the released gradient over seeds is σ²C²/B², or n times that if every site adds all of the noise. Its
-// mean is the gradient without noise.
+// Over seeds, the released gradient has the variance σ²C²/B², or n times this if each of n sites adds all of the noise.
+// Its mean is the gradient without noise.
 TEST(Noise, HasTheVarianceThatTheAccountantIsTold) {
   const PrivateNetwork dense = private_networks()[0];
   struct Case {
@@ -150,7 +151,8 @@ TEST(Noise, HasTheVarianceThatTheAccountantIsTold) {
 
 TEST(Noise, IsDrawnAnewByEverySiteLayerAndStep) {
   const PrivateNetwork dense = private_networks()[0];
-  const spec::ParameterValues given{{"clip", "1e-9"}, {"noise-multiplier", "1e9"}};  // nothing but noise
+  const spec::ParameterValues given{{"clip", "1e-9"}, {"noise-multiplier", "1e9"}};  // the gradient is nothing but
+                                                                                     // noise
   PrivateStep step(dense, {4, 6}, 1.0F);
   const std::vector<double> first = flattened(step.run("dp-sgd", given, 0));
   const std::vector<double> second = flattened(step.run("dp-sgd", given, 1));
@@ -159,7 +161,7 @@ TEST(Noise, IsDrawnAnewByEverySiteLayerAndStep) {
   for (std::size_t k = 0; k < first.size(); ++k) along += first[k] * second[k];
   const auto size = static_cast<double>(first.size());
   EXPECT_NEAR(along / norm_of(first) / norm_of(second), 0, 5 / std::sqrt(size));
-  double shifted = 0;  // parallel layers
+  double shifted = 0;  // correlation of the noise of different layers
   for (std::size_t k = 0; k + 750 < first.size(); ++k) shifted += first[k] * first[k + 750];
   EXPECT_NEAR(shifted / norm_of(first) / norm_of(first), 0, 5 / std::sqrt(size));
 }
@@ -207,7 +209,7 @@ TEST(Private, RefusesNoiseOfItsOwnBesideEpsilon) {
     const RunFaults both = faults({{"epsilon", "3"}, {"noise-multiplier", "0.5"}});
     ASSERT_EQ(both.size(), 1U) << algorithm;
     EXPECT_NE(both[0].what.find("noise-multiplier=\"0.5\" conflicts with epsilon"), std::string::npos) << both[0].what;
-    // Each remedy of the message, applied literally, is accepted.
+    // Applying each remedy of the message literally leads to an accepted run.
     EXPECT_EQ(both[0].remedy, "set epsilon=\"0\", or remove noise-multiplier");
     EXPECT_TRUE(faults({{"epsilon", "0"}, {"noise-multiplier", "0.5"}}).empty()) << algorithm;
     EXPECT_TRUE(faults({{"epsilon", "3"}}).empty()) << algorithm;

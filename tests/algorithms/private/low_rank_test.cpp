@@ -1,4 +1,4 @@
-// RGP and LSG against their definitions: carriers, projections, masks, and messages.
+// Compares RGP and LSG with their definitions: carriers, projections, masks and messages.
 #include <gtest/gtest.h>
 
 #include <Eigen/SVD>
@@ -34,8 +34,8 @@ TEST(Carriers, ProjectOntoTheTangentSpace) {
   };
   const models::Matrix g = draw(14, 23);
   const models::Matrix once = project(g);
-  // A projection: applying it twice changes nothing; orthogonal: the remainder is orthogonal to every tangent X Rᵀ + L
-  // Y.
+  // A projection that is applied twice changes nothing more. It is orthogonal: the remainder is orthogonal to every
+  // tangent X Rᵀ + L Y.
   EXPECT_LT((project(once) - once).norm(), 1e-5F * once.norm());
   for (int i = 0; i < 10; ++i) {
     const models::Matrix tangent = draw(14, 5) * carriers.right.transpose() + carriers.left * draw(5, 23);
@@ -46,7 +46,7 @@ TEST(Carriers, ProjectOntoTheTangentSpace) {
 }
 
 TEST(Carriers, FindWhatTheirTargetIsMadeOf) {
-  // A target of rank 3 with noise of one fiftieth: a single iteration finds its directions.
+  // The target has rank 3 and noise of 1/50, so a single iteration finds its directions.
   RandomStream random(6, Purpose::test);
   boost::random::normal_distribution<float> normal;
   models::Matrix a(40, 3), b(3, 60), noise(40, 60);
@@ -71,7 +71,7 @@ TEST(Rgp, WithoutClippingAndNoiseItIsTheProjectedGradient) {
   const OneStep exact("gradient-sharing", setup);
   setup.parameters = {{"clip", "1e30"}, {"noise-multiplier", "0"}};
   const OneStep step("rgp", setup);
-  // The carriers of the first step are those of the initial weights.
+  // In the first step, carriers come from the initial weights.
   spec::ModelSpec model;
   model.layers = {spec::DenseSpec{512, spec::Activation::relu, true},
                   spec::DenseSpec{256, spec::Activation::relu, true},
@@ -94,7 +94,7 @@ TEST(Rgp, WithoutClippingAndNoiseItIsTheProjectedGradient) {
 }
 
 TEST(Rgp, TheUpdateIsThatSinceTheEndOfTheWarmUp) {
-  // Two sites of unequal size; the weights change between the steps, as in learning.
+  // Two sites are unequal, and weights change between the steps, as they do in learning.
   PrivateStep step(private_networks()[0], {6, 2}, 1.0F);
   const SynchronousMethod& info = algorithm_registry().at("rgp");
   spec::ParameterValues values = default_parameters(info.parameters);
@@ -107,7 +107,7 @@ TEST(Rgp, TheUpdateIsThatSinceTheEndOfTheWarmUp) {
   const std::unique_ptr<Algorithm> exact = make_algorithm(sharing);
   RandomStream random(8, Purpose::test);
   boost::random::normal_distribution<float> normal;
-  models::Matrix at_the_end;  // matrix at the end of the warm-up
+  models::Matrix at_the_end;  // the matrix after the warm-up
   const auto direction = [](const models::Matrix& matrix) { return models::Matrix(matrix / matrix.norm()); };
   for (std::int64_t t = 0; t < 5; ++t) {
     for (float& x : step.network.layer(0).weight.reshaped()) x += 0.1F * normal(random);
@@ -136,9 +136,9 @@ TEST(Private, HandsOverWhatItSays) {
     EXPECT_EQ(OneStep("dp-sgd", setup).uplink_bytes[0], 4 * (784 * 512 + 512 * 256 + 256 * 10 + biases));
     EXPECT_EQ(OneStep("rgp", setup).uplink_bytes[0], 4 * (low + 2560 + biases));
     setup.parameters = {{"density", "0.01"}};
-    // ⌈207.36⌉ + ⌈122.88⌉ + ⌈25.6⌉
+    // Each of the three matrices is sent as ⌈207.36⌉, ⌈122.88⌉ and ⌈25.6⌉ numbers.
     EXPECT_EQ(OneStep("lsg", setup).uplink_bytes[0], 4 * (208 + 123 + 26 + biases));
-    // Another network: carriers of rank 32 or more are no smaller than a 64 × 64 matrix; those of rank 16 are.
+    // In another network, carriers of rank 32 are no smaller than a 64 × 64 matrix, but those of rank 16 are.
     const spec::ModelShape timed{"timed",
                                  {spec::dense_shape("a", 64, 64, true), spec::dense_shape("b", 20, 30, false)}};
     EXPECT_EQ(OneStep("lsg", setup).recorded(timed).over[0], 4 * (21 + 64 + 6));
@@ -150,10 +150,11 @@ TEST(Private, HandsOverWhatItSays) {
 TEST(Lsg, AddsNoiseToWhatItReleasesAlone) {
   for (const char* mask : {"magnitude", "random", "synflow"}) {
     PrivateStep step(private_networks()[0], {4, 6}, 1.0F);
-    // One matrix of each kind: low rank where r (in + out) < in · out.
+    // One matrix of each kind: low rank if r (in + out) < in · out, else dense.
     const spec::ParameterValues given{{"density", "0.1"}, {"mask", mask}, {"rank", "2"}, {"noise-multiplier", "5"}};
     const models::Gradient noisy = step.run("lsg", given);
-    // 20 × 4 with rank 2: 48 numbers, of which five are released, each in a row of G_L Rᵀ or in a column of L G_Rᵀ.
+    // The 20 × 4 matrix with rank 2 has 48 carrier numbers. Five of them are released, each in a row of G_L Rᵀ or a
+    // column of L G_Rᵀ.
     const models::Matrix& last = noisy.matrices[2].weight;
     const Eigen::JacobiSVD<models::Matrix> svd(last);
     Eigen::Index rank = 0;
@@ -161,8 +162,8 @@ TEST(Lsg, AddsNoiseToWhatItReleasesAlone) {
     EXPECT_LE(rank, 4) << mask;
     EXPECT_GT(last.norm(), 0);
   }
-  // Matrices are sent dense if carriers do not help: as many non-zeros as were kept.
-  OneStep::Setup setup;  // 12-20-9-5
+  // A matrix for which carriers do not help is sent dense, with as many non-zeros as were kept.
+  OneStep::Setup setup;  // a network of 12-20-9-5 units
   setup.parameters = {{"density", "0.1"}, {"noise-multiplier", "1"}};
   const OneStep step("lsg", setup);
   EXPECT_EQ((step.gradient.matrices[0].weight.array() != 0).count(), 24);
@@ -170,8 +171,9 @@ TEST(Lsg, AddsNoiseToWhatItReleasesAlone) {
 }
 
 TEST(Lsg, KeepsTheLargestOfWhatWasAppliedBefore) {
-  // Two steps without noise, of a network without carriers. The first mask is random; the second selects the entries
-  // where the first step was largest. With as many entries as were kept, both masks are equal.
+  // Two steps without noise, on a network without carriers. The first mask is random, and the second selects the
+  // entries that were largest in the first step. These are the entries that the first mask kept, so both masks are
+  // equal.
   const PrivateNetwork of{
       "dense", {1, 1, 12}, {.name = "", .layers = {spec::DenseSpec{9, spec::Activation::identity, false}}}};
   PrivateStep step(of, {5, 3}, 1.0F);

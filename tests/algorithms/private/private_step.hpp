@@ -15,7 +15,7 @@ namespace dadsim::test {
 inline constexpr spec::ExchangeMode kPeer = spec::ExchangeMode::peer;
 inline constexpr spec::ExchangeMode kAggregator = spec::ExchangeMode::aggregator;
 
-/// Returns all values that a step released, as one vector in double.
+/// Returns all values that a step releases, as one vector in double precision.
 inline std::vector<double> flattened(const models::Gradient& gradient) {
   std::vector<double> all;
   for (const models::LayerGradient& layer : gradient.matrices) {
@@ -43,7 +43,7 @@ inline spec::ModelSpec gru_in_small() {
                      spec::DenseSpec{.units = 4, .activation = spec::Activation::identity}}};
 }
 
-/// A network with one, many and a few rows per example.
+/// A network whose examples have one row, a few rows, or many.
 struct PrivateNetwork {
   std::string name;
   spec::SampleShape sample;
@@ -59,7 +59,7 @@ inline std::vector<PrivateNetwork> private_networks() {
           {"recurrent", {.height = 1, .width = 9, .channels = 5}, gru_in_small()}};
 }
 
-/// A step over drawn examples of any size, by an algorithm without access to the run.
+/// A step over drawn examples of any size; the algorithm gets no facts about the run.
 struct PrivateStep {
   models::Network network;
   models::Samples samples;
@@ -90,7 +90,7 @@ struct PrivateStep {
     algorithms::run_step(info, *instance, step);
     return step.gradient();
   }
-  /// Returns the gradient that the step would have applied for this example alone.
+  /// Returns the gradient that the step would apply for this example alone.
   models::Gradient of_example(std::int32_t example, const std::string& algorithm, const spec::ParameterValues& given) {
     const auto all = std::exchange(batch, {{example}});
     const models::Gradient gradient = run(algorithm, given);

@@ -1,4 +1,4 @@
-// DeMo against its definition, with cosines written out.
+// Compares DeMo with its definition, with the cosines written out.
 #include "algorithms/sign/demo.hpp"
 
 #include <gtest/gtest.h>
@@ -35,11 +35,11 @@ TEST(ChunkedCosines, AreOrthonormalWavesOfEveryChunk) {
     EXPECT_NEAR(coefficients.norm(), matrix.norm(), 1e-5 * matrix.norm());
     EXPECT_LT((cosines.invert(coefficients) - matrix).norm(), 1e-6 * matrix.norm());
   }
-  // A wave gives one coefficient: cos(π (2n + 1) 3 / 2s) down, a constant across.
+  // A wave has a single coefficient: cos(π (2n + 1) 3 / 2s) along the rows, constant across columns.
   models::Matrix wave(16, 6);
   for (Eigen::Index n = 0; n < 16; ++n)
     wave.row(n).setConstant(static_cast<float>(std::cos(M_PI * static_cast<double>((2 * (n % 8) + 1) * 3) / 16)));
-  const models::Matrix coefficients = ChunkedCosines(16, 6, 8).transform(wave);  // chunks of 8 × 6
+  const models::Matrix coefficients = ChunkedCosines(16, 6, 8).transform(wave);  // two chunks of 8 × 6
   for (Eigen::Index chunk = 0; chunk < 2; ++chunk) {
     for (Eigen::Index i = 0; i < 48; ++i) {
       EXPECT_NEAR(coefficients(chunk, i), i == 3 * 6 ? std::sqrt(4.0 * 6) : 0.0, 1e-5);
@@ -47,7 +47,7 @@ TEST(ChunkedCosines, AreOrthonormalWavesOfEveryChunk) {
   }
 }
 
-/// Expects equal signs except where `of` is negligible. Returns the share of negligible entries.
+/// Expects equal signs, except where `of` is negligible. Returns the fraction of negligible entries.
 double unlike_signs(const models::Matrix& signs, const models::MatrixOf<double>& of, double negligible) {
   Eigen::Index small = 0;
   for (Eigen::Index i = 0; i < of.size(); ++i) {
@@ -89,7 +89,7 @@ double wave(Eigen::Index k, Eigen::Index n, Eigen::Index s) {
          std::cos(M_PI * static_cast<double>((2 * n + 1) * k) / (2.0 * static_cast<double>(s)));
 }
 
-/// Returns the coefficient of the waves k and j, for one chunk as large as the matrix.
+/// Returns the coefficient of waves k and j, for a chunk as large as the matrix.
 double coefficient(const Doubles& matrix, Eigen::Index k, Eigen::Index j) {
   double sum = 0;
   for (Eigen::Index n = 0; n < matrix.rows(); ++n) {
@@ -109,14 +109,14 @@ void add_wave(Doubles& matrix, Eigen::Index k, Eigen::Index j, double amount) {
 }
 
 TEST(DeMo, IsItsDefinition) {
-  constexpr std::size_t kMatrix = 1;  // 9 × 20: one chunk
+  constexpr std::size_t kMatrix = 1;  // this matrix, of 9 × 20, is one chunk
   for (const spec::ExchangeMode mode : kWays) {
     for (const bool packed : {false, true}) {
       DeMo algorithm({.decay = 0.9F, .kept = 30, .packed = packed});
       SeveralSteps steps(algorithm, mode, {5, 3, 0});
       steps.rule.rate = 0.25;
       std::vector<Doubles> delta(2, Doubles::Zero(9, 20));
-      std::vector<double> rounded(2, 0.0);  // bound of the rounding of δ so far
+      std::vector<double> rounded(2, 0.0);  // bound on the accumulated rounding of δ
       for (int t = 0; t < 5; ++t) {
         const TrainingStep& step = steps.next();
         std::map<std::pair<Eigen::Index, Eigen::Index>, std::vector<double>> sent;
@@ -134,7 +134,7 @@ TEST(DeMo, IsItsDefinition) {
             sent[place].push_back(value);
             squares += value * value;
           }
-          // The error of bf16 is at most 2⁻⁸.
+          // bf16 rounds with a relative error of at most 2⁻⁸.
           rounded[s] = 0.9 * rounded[s] + (packed ? std::sqrt(squares) / 256 : 0);
           const double off = (algorithm.momentum(s, kMatrix).weight.cast<double>() - delta[s]).norm();
           EXPECT_LE(off, rounded[s] + 1e-5 * delta[s].norm()) << t;
@@ -157,7 +157,7 @@ TEST(DeMo, IsItsDefinition) {
 }
 
 TEST(DeMo, SendsAListPerChunk) {
-  OneStep::Setup setup;  // 12-20-9-5: chunks of 20 × 12, 9 × 20, 5 × 9, and of 20, 9 and 5 biases
+  OneStep::Setup setup;  // a network of 12-20-9-5 units; chunks are 20 × 12, 9 × 20 and 5 × 9, and 20, 9 and 5 biases
   setup.rows = {2, 0, 1};
   setup.parameters = {{"kept", "32"}};
   const double kept = 32 + 32 + 32 + 20 + 9 + 5;
@@ -169,10 +169,10 @@ TEST(DeMo, SendsAListPerChunk) {
       EXPECT_EQ(step.uplink_bytes, (std::vector<double>{each * kept, 0, each * kept}));
       EXPECT_EQ(step.downlink_bytes, mode == spec::ExchangeMode::aggregator ? 2 * each * kept : 0);
       EXPECT_EQ(step.recorded().over, step.uplink_bytes);
-      // The paper's 4096 entries of a chunk become 32 · 4 bytes: 128 times fewer than fp32.
+      // The paper keeps 32 of the 4,096 entries of a chunk, with 4 bytes each: 128 times fewer bytes than fp32.
       const spec::ModelShape timed{"timed", {spec::dense_shape("a", 768, 3072, false)}};
       EXPECT_EQ(step.recorded(timed).over[0], 12 * 48 * 32 * each);
-      const spec::ModelShape odd{"odd", {spec::dense_shape("a", 768, 50257, true)}};  // 50257 = 29 · 1733
+      const spec::ModelShape odd{"odd", {spec::dense_shape("a", 768, 50257, true)}};  // 50,257 is 29 · 1,733
       EXPECT_EQ(step.recorded(odd).over[0], (12 * 1733 * 32 + 1733 * 29) * each);
     }
   }

@@ -1,4 +1,4 @@
-// Methods of signs learn digits at four sites as well as the methods that they replace.
+// Tests that sign methods learn digits at four sites as well as the methods that they replace.
 #include <gtest/gtest.h>
 
 #include "algorithms/learn.hpp"
@@ -59,7 +59,7 @@ TEST_F(SignMethods, LearnWhatSgdAndAdamLearn) {
   EXPECT_GT(learned("sign-sgd", sgd(3e-3), {{"momentum", "0.9"}}), by_sgd - 0.05);
   EXPECT_GT(learned("demo", sgd(3e-3)), by_sgd - 0.05);
   EXPECT_GT(learned("one-bit-adam", adam(3e-3)), by_adam - 0.05);
-  // Parameters without a gradient drift.
+  // Parameters without a gradient drift, so the accuracy is lower.
   EXPECT_LT(learned("sign-sgd", sgd(3e-3), {{"zeros", "plus"}}), by_sgd - 0.05);
 }
 
@@ -70,7 +70,7 @@ TEST_F(SignMethods, CompressedGradientsLearnWhatTheyStandFor) {
   }
   EXPECT_GT(learned("gradient-sharing", sgd(0.2), {}, {.method = "sign", .memory = true}), by_sgd - 0.05);
   EXPECT_LT(learned("gradient-sharing", sgd(0.2), {}, {.method = "sign"}), by_sgd - 0.1) << "without a memory";
-  // An encoding whose error may exceed its input does not suit a memory, which then grows without bound.
+  // An encoding whose error may exceed its input makes a memory grow without bound.
   EXPECT_LT(learned("gradient-sharing", sgd(0.2), {}, {.method = "qsgd", .memory = true}), 0.5);
 }
 

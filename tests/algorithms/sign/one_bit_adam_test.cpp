@@ -1,4 +1,4 @@
-// Tests 1-bit Adam: plain Adam at first, then error feedback on the momentum in both directions.
+// Tests 1-bit Adam: plain Adam at first, then compressed momentum with error feedback in both directions.
 #include "algorithms/sign/one_bit_adam.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using test::SeveralSteps;
 constexpr spec::ExchangeMode kExchanges[] = {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer};
 constexpr std::size_t kMatrices = 3;
 
-/// Digits at four sites, a small network.
+/// Provides digits at four sites, and a small network.
 struct Digits {
   models::Dataset data;
   models::Partition partition;
@@ -71,7 +71,7 @@ TEST(OneBitAdam, IsAdamToTheBitUntilTheVarianceIsFrozen) {
   }
 }
 
-/// Adam for some steps, then 1-bit Adam, on fixed weights.
+/// Takes some steps of Adam, then of 1-bit Adam, while the weights stay fixed.
 class Frozen {
  public:
   Frozen(spec::ExchangeMode mode, const std::vector<int>& rows, spec::OptimizerSpec adam = {},
@@ -100,7 +100,7 @@ class Frozen {
     for (std::size_t s = 1; s < sites; ++s) sum += gradient_of(s, l);
     return sum;
   }
-  /// Returns t, m, v of Adam; its matrices are in the order of the step.
+  /// Returns t, m and v of Adam, with matrices in the order of the step.
   std::vector<float> state() const { return adam_->state(); }
   std::vector<Eigen::ArrayXf> momenta() const {
     const std::vector<float> state = adam_->state();
@@ -119,7 +119,7 @@ class Frozen {
   std::unique_ptr<models::Optimizer> adam_;
 };
 
-// m + all memories = β₁ m before + (1 − β₁) g + all memories before: nothing is lost in either direction.
+// m + all memories = β₁ m before + (1 − β₁) g + all memories before: neither direction loses anything.
 TEST(OneBitAdam, LosesNothingOfTheMomentum) {
   for (const spec::ExchangeMode mode : kExchanges) {
     for (const std::vector<int>& rows : {std::vector<int>{6}, {5, 3}, {5, 0, 3}, {2, 4, 3, 1, 2}}) {
@@ -137,7 +137,7 @@ TEST(OneBitAdam, LosesNothingOfTheMomentum) {
           EXPECT_GT(kept[l].matrix().norm(), 0.1F * before[l].matrix().norm()) << "something is always kept";
           const Eigen::ArrayXf sizes = before[l].abs();
           const std::set<float> magnitudes(sizes.begin(), sizes.end());
-          // Blocks are whole bytes, so the last block may be empty.
+          // Blocks have whole bytes, so the last block may be empty.
           const auto sites = static_cast<Eigen::Index>(rows.size());
           const Eigen::Index block = 8 * ((before[l].size() + 8 * sites - 1) / (8 * sites));
           const Eigen::Index blocks = (before[l].size() + block - 1) / block;
@@ -148,7 +148,7 @@ TEST(OneBitAdam, LosesNothingOfTheMomentum) {
   }
 }
 
-// Repeats the test through an aggregator with sites that miss steps: a site's sign memory is kept until its return.
+// Repeats the test with an aggregator and sites that miss steps; an absent site keeps its sign memory.
 TEST(OneBitAdam, LosesNothingOfASiteThatIsAwayForAWhile) {
   const Attendees everyone{{0, 1, 2}, 3, {}};
   const std::vector<Attendees> who{{{0, 2}, 3, {}}, {{1}, 3, {}}, everyone, {{1, 2}, 3, {}}, {{0, 1}, 3, {}}};
@@ -168,7 +168,7 @@ TEST(OneBitAdam, LosesNothingOfASiteThatIsAwayForAWhile) {
   }
 }
 
-// Writes out the recursion of one_bit_adam.hpp, with the errors of both directions where they arise.
+// Computes the recursion of one_bit_adam.hpp, adding the errors of both directions where they occur.
 TEST(OneBitAdam, ASiteAddsWhatItsOwnSignsHaveLost) {
   const Attendees everyone{{0, 1, 2}, 3, {}};
   const std::vector<Attendees> who{{{0, 2}, 3, {}}, {{1}, 3, {}}, everyone, {{1, 2}, 3, {}}, {{0, 1}, 3, {}}};
@@ -218,7 +218,7 @@ TEST(OneBitAdam, StepsByTheMomentumOverTheDeviationThatAdamHad) {
   }
 }
 
-// An input that is always zero has no gradient and no variance, so its weights do not move.
+// Weights of an input that is always 0 have neither gradient nor variance, so they do not move.
 TEST(OneBitAdam, WhatHadNoGradientStaysWhereItIs) {
   Digits digits(200);
   digits.training.optimizer = {};
@@ -238,7 +238,7 @@ TEST(OneBitAdam, WhatHadNoGradientStaysWhereItIs) {
 }
 
 TEST(OneBitAdam, SendsABitForEveryNumberTwice) {
-  // 12-20-9-5: 260, 189 and 50 numbers; three sites.
+  // The matrices of 12-20-9-5 and their biases have 260, 189 and 50 numbers, at three sites.
   for (const spec::ExchangeMode mode : kExchanges) {
     Frozen run(mode, {5, 3, 1});
     TrainingStep& step = run.next();
@@ -255,7 +255,7 @@ TEST(OneBitAdam, SendsABitForEveryNumberTwice) {
       EXPECT_EQ(uplink_bytes, std::vector<double>(3, bytes(1)));
       EXPECT_EQ(downlink_bytes, bytes(1));
     }
-    // The recorded step has the same bytes, and can be sized for another network.
+    // The record of the step has the same bytes, and can be sized for another network.
     const auto [structure, sizes] = step.recorder().take();
     const spec::ModelShape large{"large", {spec::dense_shape("a", 1000, 300, true)}};
     for (const bool timed_as_large : {false, true}) {

@@ -12,7 +12,7 @@
 
 namespace dadsim::test {
 
-/// Takes several steps of one algorithm on the same weights, each on other rows.
+/// Takes several steps of one algorithm on the same weights, each with other rows.
 class SeveralSteps {
  public:
   SeveralSteps(algorithms::Algorithm& algorithm, spec::ExchangeMode mode, std::vector<int> rows,
@@ -27,9 +27,9 @@ class SeveralSteps {
   }
 
   algorithms::UpdateRule rule;
-  bool repeats = false;  ///< every step has the rows of the first
+  bool repeats = false;  ///< every step uses the rows of the first
 
-  /// Sites that are not in `attendees` miss the step.
+  /// Takes the next step; sites that are not in `attendees` miss it.
   algorithms::TrainingStep& next(const algorithms::Attendees* attendees = nullptr) {
     std::vector<std::vector<std::int32_t>> batch;
     if (repeats) next_sample_ = 0;
@@ -51,8 +51,8 @@ class SeveralSteps {
   }
   const spec::ModelShape& shape() const { return network_.shape(); }
 
-  /// Returns a site's part of the gradient of matrix l in the last step. The parts of all sites sum to the gradient of
-  /// all samples.
+  /// Returns a site's part of the gradient of matrix l in the last step. The parts of all sites add up to the gradient
+  /// of all samples.
   models::LayerGradient of_site(std::size_t site, std::size_t l) const {
     const models::WeightsOf<float>& weights = step_.weights(l);
     models::LayerGradient own{models::Matrix::Zero(weights.out(), weights.in()),

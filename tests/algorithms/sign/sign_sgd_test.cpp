@@ -1,4 +1,4 @@
-// Tests sign votes against their definition.
+// Compares sign votes with their definition.
 #include "algorithms/sign/sign_sgd.hpp"
 
 #include <gtest/gtest.h>
@@ -80,9 +80,9 @@ TEST(SignSgd, SignumVotesWithTheMomentumOfEachSite) {
 }
 
 TEST(SignSgd, SendsABitForEveryNumber) {
-  OneStep::Setup setup;  // 12-20-9-5
+  OneStep::Setup setup;  // a network of 12-20-9-5 units
   setup.rows = {2, 1, 3};
-  // A message holds whole bytes.
+  // A message has whole bytes.
   const auto bytes = [](double bits) {
     return std::ceil(260 * bits / 8) + std::ceil(189 * bits / 8) + std::ceil(50 * bits / 8);
   };

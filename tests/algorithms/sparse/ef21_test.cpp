@@ -1,4 +1,4 @@
-// EF21 against its definition, arXiv 2106.05203, algorithm 2.
+// Compares EF21 with its definition, arXiv 2106.05203, algorithm 2.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ spec::CompressSpec compressor(const std::string& name, const spec::ParameterValu
 
 std::unique_ptr<Algorithm> made(const std::string& name) { return make_algorithm(algorithm_registry().at(name)); }
 
-/// Returns the k entries of largest magnitude; the others are 0.
+/// Keeps the k entries of largest magnitude and sets the others to 0.
 MatrixD largest_of(const MatrixD& matrix, std::size_t k) {
   std::vector<Eigen::Index> order(static_cast<std::size_t>(matrix.size()));
   std::iota(order.begin(), order.end(), 0);
@@ -66,8 +66,8 @@ TEST(Ef21, IsItsDefinition) {
   }
 }
 
-// The estimate of an absent site stays unchanged in the sum: H = Σ_s H_s over all sites in each step (EF21-PP, arXiv
-// 2110.03294). A site's gradient has the weight of its rows among the rows that all sites had last.
+// An absent site's estimate stays in the sum, so H = Σ_s H_s is over all sites in each step (EF21-PP, arXiv
+// 2110.03294). The weight of a site's gradient is its last number of rows ÷ the last numbers of all sites.
 TEST(Ef21, KeepsEstimatesOfAbsentSitesInItsSum) {
   const std::vector<int> rows = {9, 1, 3};
   const std::vector<std::vector<std::int32_t>> who = {{0, 2}, {1, 2}, {0, 1, 2}, {1}, {0}, {2}};
@@ -98,14 +98,15 @@ TEST(Ef21, KeepsEstimatesOfAbsentSitesInItsSum) {
         MatrixD sum = MatrixD::Zero(step.weights(l).out(), step.weights(l).in());
         for (const std::int32_t site : known) sum += estimates[l][static_cast<std::size_t>(site)];
         EXPECT_LT((step.gradient(l).weight.cast<double>() - sum).norm(), 1e-5 * sum.norm()) << t << ' ' << l;
-        // Biases are sent uncompressed, and have no estimates.
+        // Biases are sent uncompressed and need no estimates.
         EXPECT_LT((step.gradient(l).bias - plain.exact(l).bias).norm(), 1e-5 * plain.exact(l).bias.norm()) << t;
       }
     }
   }
 }
 
-// For a constant gradient, the estimates converge to it. Error feedback goes on applying a few large entries at a time.
+// If the gradient is constant, estimates converge to it, while error feedback keeps applying a few large entries at a
+// time.
 TEST(Ef21, EstimatesBecomeAGradientThatStandsStill) {
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::peer, spec::ExchangeMode::aggregator}) {
     for (const char* name : {"top-k", "redsync", "int8", "natural"}) {
@@ -142,7 +143,7 @@ TEST(Ef21, WithoutACompressorIsGradientSharing) {
   }
 }
 
-// Differences are encoded like gradients.
+// Differences from estimates are encoded as gradients are.
 TEST(Ef21, SendsWhatTheCompressorMakesOfAGradient) {
   test::OneStep::Setup setup;
   setup.rows = {5, 1, 2};

@@ -1,4 +1,4 @@
-// Tests top-k with error feedback against its definition, and that error feedback loses nothing.
+// Compares top-k with error feedback with its definition, and tests that error feedback loses nothing.
 #include "algorithms/sparse/top_k.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 
 using test::OneStep;
 
-/// Several steps of one algorithm, each on other rows; sites of unequal size.
+/// Several steps of one algorithm on unequal sites, each with other rows.
 class TopKSteps {
  public:
   TopKSteps(Algorithm& algorithm, spec::ExchangeMode mode) : algorithm_(algorithm), step_(network_, mode, kSeed) {
@@ -65,7 +65,7 @@ class TopKSteps {
   std::int32_t next_sample_ = 0;
 };
 
-/// Over steps, for every matrix: Σ of applied updates + the last memory = Σ of the gradients.
+/// For every matrix, the sum of all applied updates plus the last memory equals the sum of all gradients.
 template <class A, class Memory>
 void expect_nothing_is_lost(A& algorithm, spec::ExchangeMode mode, const Memory& memory) {
   TopKSteps steps(algorithm, mode);
@@ -106,7 +106,7 @@ TEST(TopK, KeepsTheLargestMagnitudes) {
   matrix << 1, -5, 0, 3,  //
       -3, 2, 4, 3;
   models::Matrix rest = matrix;
-  const KeptEntries kept = take_largest(rest, 4);  // ties at magnitude 3: the first ones are kept
+  const KeptEntries kept = take_largest(rest, 4);  // three numbers have magnitude 3; the first are kept
   EXPECT_EQ(kept.values, (models::Matrix(4, 1) << -5, 3, -3, 4).finished());
   models::Matrix sent = models::Matrix::Zero(2, 4);
   add_kept(kept.values, kept.indices, sent);
@@ -122,7 +122,7 @@ TEST(TopK, KeepsWhatASortByMagnitudeAndPlaceHasFirst) {
       models::Matrix matrix(size, 1);
       for (Eigen::Index i = 0; i < size; ++i) {
         const float x = normal(random);
-        // Values like gradients, values with many ties, and values of all magnitudes up to infinity.
+        // Draws values like gradients, values with many ties, or values of all magnitudes up to infinity.
         matrix(i) = kind == 0 ? 1e-3F * x : kind == 1 ? std::round(2 * x) : std::copysign(std::exp(60 * x), x);
       }
       std::vector<std::int32_t> order(static_cast<std::size_t>(size));
@@ -169,7 +169,7 @@ TEST(TopK, SendsWhatIsNotANumber) {
 }
 
 TEST(TopK, AppliesTheSumOfWhatSitesSend) {
-  // Looks at the first step: without an error yet, the entries are those of each site's own gradient.
+  // In the first step no error exists, so the entries are the largest of each site's own gradient.
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     OneStep::Setup setup;
     setup.rows = {5};
@@ -190,10 +190,10 @@ TEST(TopK, AppliesTheSumOfWhatSitesSend) {
 }
 
 TEST(TopK, SendsEightBytesPerEntry) {
-  OneStep::Setup setup;  // 12-20-9-5
+  OneStep::Setup setup;  // a network of 12-20-9-5 units
   setup.rows = {2, 1, 0};
   setup.parameters = {{"fraction", "0.07"}};
-  const double entries = 17 + 13 + 4;  // ⌈0.07 · 240⌉ + ⌈0.07 · 180⌉ + ⌈0.07 · 45⌉
+  const double entries = 17 + 13 + 4;  // ⌈0.07 · 240⌉ + ⌈0.07 · 180⌉ + ⌈0.07 · 45⌉ entries
   const double biases = 20 + 9 + 5;
   for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
     setup.exchange = mode;
@@ -201,7 +201,7 @@ TEST(TopK, SendsEightBytesPerEntry) {
     EXPECT_EQ(step.uplink_bytes, std::vector<double>(3, 8 * entries + 4 * biases));
     EXPECT_EQ(step.recorded().over, step.uplink_bytes);
     EXPECT_EQ(step.downlink_bytes, mode == spec::ExchangeMode::aggregator ? 3 * 8 * entries + 4 * biases : 0);
-    // A larger network: the same share of its matrices.
+    // A larger network keeps the same fraction of each matrix.
     const spec::ModelShape timed{"timed",
                                  {spec::dense_shape("a", 1000, 300, true), spec::dense_shape("b", 30, 7, false)}};
     EXPECT_EQ(step.recorded(timed).over[0], 8 * (21000 + 15) + 4 * 300);

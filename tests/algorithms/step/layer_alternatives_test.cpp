@@ -13,7 +13,7 @@ namespace {
 
 constexpr step::AlternativeSet kSum = 1U << 0U, kRows = 1U << 1U;
 
-/// A test method that shares every layer by its gradient or by its rows, whichever sends less.
+/// A test method that shares each layer by its gradient or by its rows, whichever has fewer bytes.
 class SumOrRows final : public Algorithm {
  public:
   void run(TrainingStep& step) override {
@@ -36,8 +36,8 @@ class SumOrRows final : public Algorithm {
 };
 
 TEST(LayerAlternatives, CountWhatThisNetworkTakes) {
-  // Sites of one and of two samples. Rows are smaller for 200 × 4 weights and 4 biases, the gradient for 4 × 2 weights
-  // and 2 biases. Floats up and down: 3 × 3 × 204 against 4 × 804, and 3 × 3 × 6 against 4 × 10.
+  // Sites have one and two samples. For 200 × 4 weights and 4 biases, rows are smaller: 3 × 3 × 204 floats up and down
+  // against 4 × 804. For 4 × 2 weights and 2 biases, the gradient is smaller: 4 × 10 against 3 × 3 × 6.
   spec::ModelSpec model;
   model.layers = {spec::DenseSpec{4, spec::Activation::tanh, true},
                   spec::DenseSpec{2, spec::Activation::identity, true}};

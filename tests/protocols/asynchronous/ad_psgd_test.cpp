@@ -56,8 +56,8 @@ TEST(ActivePassive, EveryGraphFallsInTwoCampsThatHangTogether) {
   EXPECT_FALSE(is_refused("complete", 5));
 }
 
-/// Worker i starts at i with the loss c_i x. After k_i steps of each worker, the mean of all models is the first mean −
-/// η Σ k_i c_i / n, whichever workers averaged.
+/// Worker i has the loss c_i x and starts at i. After k_i steps of each worker, the mean of all models is the initial
+/// mean − η Σ k_i c_i / n, whichever workers averaged.
 class Slopes final : public Learning {
  public:
   Slopes(const algorithms::LearningProblem& problem, History& history, std::vector<double> slopes)
@@ -89,7 +89,7 @@ class Slopes final : public Learning {
 
 struct Gossip {
   protocols::ProtocolLog protocol_log;
-  std::vector<double> mean, distance;  ///< mean of all models and Σ (x_i − mean)², at the observed dates
+  std::vector<double> mean, distance;  ///< at the observed dates: mean of all models, and Σ (x_i − mean)²
 };
 
 world::Task<> looks(world::EventLoop& stage, protocols::AdPsgd& protocol, History& history, Gossip& seen) {
@@ -163,11 +163,11 @@ TEST(AdPsgd, ASlowWorkerDoesNotHoldTheOthersUp) {
   const SmallProblem small(6);
   History history(1, nullptr);
   Quadratics learning(small.problem(), history, std::vector<Quadratics::Site>(6), 1);
-  for (const world::Node slow : {2, 3}) {  // an active one, a passive one
+  for (const world::Node slow : {2, 3}) {  // a worker that starts exchanges, then one that only answers
     auto world = closed_form(6, [slow](world::Node node) { return node == slow ? 5.0 : 1.0; },
                              {.latency = 0.01, .bandwidth = 1e6});
     const Simulated simulated = simulate(world, small, learning, run_of("ad-psgd", {{"updates", "1000"}}));
-    // Each worker computes a gradient and an update, which take equally long.
+    // A turn is a gradient and an update, which take equally long.
     for (std::size_t i = 0; i < 6; ++i) {
       const double speed = static_cast<world::Node>(i) == slow ? 0.1 : 0.5;
       EXPECT_NEAR(static_cast<double>(simulated.protocol_log.took_part[i]), speed * simulated.log.seconds, 1.01) << i;

@@ -13,7 +13,7 @@ using Line = world::ClosedFormWorld::SiteLine;
 double mean_staleness_after(const protocols::ProtocolLog& protocol_log, std::int64_t first) {
   double sum = 0;
   for (const auto& [stale, often] : protocol_log.staleness) sum += static_cast<double>(stale * often);
-  // The first n updates have the staleness 0, 1, … n − 1, each once.
+  // The first n updates have the stalenesses 0, 1, … n − 1, and are left out.
   const auto n = static_cast<double>(first);
   return (sum - n * (n - 1) / 2) / (static_cast<double>(protocol_log.updates) - n);
 }
@@ -44,7 +44,7 @@ TEST(AsyncSgd, UnequalSpeedsChangeWhoIsBehindButNotTheMean) {
   EXPECT_GT(simulated.protocol_log.took_part[0], 2 * simulated.protocol_log.took_part[3]);
 }
 
-/// Returns |x| after many updates of ½ x² from x = 1, with the constant delay s of n = s + 1 equal workers.
+/// Returns |x| after many updates of ½ x² from x = 1; n = s + 1 equal workers give the constant delay s.
 double after_delayed_descent(std::int64_t delay, double learning_rate) {
   const auto n = static_cast<std::size_t>(delay + 1);
   const SmallProblem small(n, 200, learning_rate);
@@ -68,12 +68,12 @@ TEST(AsyncSgd, ADelayedQuadraticIsStableUpToTheBound) {
   }
 }
 
-/// Returns when each worker's k-th gradient arrives if workers may be `slack` ahead. The answer leaves once all others
-/// have delivered k − slack gradients.
+/// Returns the date of each worker's k-th gradient if workers may be `slack` gradients ahead. A worker's next model is
+/// sent once all others have delivered k − slack gradients.
 std::vector<std::vector<double>> arrivals(const std::vector<double>& seconds, double down, double up, double latency,
                                           std::int64_t slack, std::int64_t rounds) {
   std::vector<std::vector<double>> at(seconds.size());
-  std::vector<double> answered(seconds.size(), latency);  // the worker asks first
+  std::vector<double> answered(seconds.size(), latency);  // date of the model; at first, a worker has to ask for it
   for (std::int64_t k = 1; k <= rounds; ++k) {
     for (std::size_t w = 0; w < seconds.size(); ++w) at[w].push_back(answered[w] + down + seconds[w] + up);
     for (std::size_t w = 0; w < seconds.size(); ++w) {
@@ -98,7 +98,7 @@ TEST(AsyncSgd, BoundedStalenessTakesWhatTheFormulasSay) {
     spec::RunSpec run =
         run_of("async-sgd", {{"updates", "40"}, {"staleness", "bounded"}, {"slack", std::to_string(slack)}});
     const Simulated simulated = simulate(world, small, learning, run);
-    const double size = 4.0 * 7850;  // digits have 28 × 28 pixels: 784 × 10 weights, 10 biases
+    const double size = 4.0 * 7850;  // digits of 28 × 28 pixels: 784 × 10 weights and 10 biases
     EXPECT_NEAR(simulated.log.nodes[0].received / size, std::round(simulated.log.nodes[0].received / size), 1e-9);
     const double transfer = 0.05 + size / 1e5;
     std::vector<double> dates;
@@ -117,7 +117,7 @@ TEST(AsyncSgd, BoundedStalenessTakesWhatTheFormulasSay) {
   }
 }
 
-/// Returns the first coordinates of all models of two equal workers, by the recurrence with delay one.
+/// Returns the first coordinate of every model, by the recurrence of two equal workers, whose delay is one.
 template <class Step>
 std::vector<double> two_workers(std::size_t updates, const Step& step) {
   std::vector<double> x = {10};
@@ -202,11 +202,11 @@ TEST(AsyncSgd, NobodyWaitsForAWorkerThatIsDown) {
   const Simulated simulated = simulate(world, small, learning, run, {}, [&](world::EventLoop& stage) {
     stage.join(3, "fate", [&] { return worker_goes_down(stage, world, 1, 10.5, 40.5); });
   });
-  // Three gradients arrive per second until 10.5 and from 40.5 on, two per second in between.
+  // Per second, three gradients arrive before 10.5 s and after 40.5 s, and two in between.
   EXPECT_NEAR(simulated.log.seconds, 10 + 30 + (200 - 30 - 60) / 3.0, 1.1);
   EXPECT_EQ(simulated.protocol_log.failed, 1);
   EXPECT_NEAR(static_cast<double>(simulated.protocol_log.took_part[1]), 10 + (200 - 30 - 60) / 3.0, 1.1);
-  // A returning worker starts at the others' clock, so its change is no older than theirs.
+  // The returning worker continues at the others' clock, so its change is no staler than theirs.
   EXPECT_LE(simulated.protocol_log.staleness.rbegin()->first, 2 * 3);
 }
 
@@ -241,7 +241,7 @@ TEST(AsyncSgd, SurvivesALinkThatIsDown) {
        .link = [](world::Node from, world::Node to) { return "of-" + std::to_string(std::min(from, to)); }});
   struct Fate {
     static world::Task<> happens(world::EventLoop& stage, world::World& world) {
-      for (int i = 0; i < 6; ++i) {  // at all phases of the worker's turns
+      for (int i = 0; i < 6; ++i) {  // the link fails in every phase of a worker's turn
         co_await stage.sleep(2, 7.05 + 0.31 * i);
         world.set_link("of-0", false);
         co_await stage.sleep(2, 12);

@@ -1,4 +1,4 @@
-// DP-FedAvg against its definition: the result without noise, the variance of the noise, and participants' ε by a
+// Compares DP-FedAvg with its definition: results without noise, the variance of the noise, and participants' ε by a
 // separate accountant.
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ TEST(DpFedAvg, WithoutNoiseAndClippingIsFedAvgToTheBit) {
 }
 
 TEST(DpFedAvg, OfSamplesWithoutNoiseAndClippingIsFedAvgUpToRounding) {
-  // Every client has a multiple of the batch size, so batches have the expected size.
+  // Every client has a multiple of the batch size, so all batches have the expected size.
   SmallProblem even = unequal_problem({12, 24, 48, 84});
   even.training.batch = 12;
   const LearnedRun a = learned(even, run_of("fedavg", {{"rounds", "2"}}));
@@ -66,7 +66,7 @@ TEST(DpFedAvg, OfSamplesWithoutNoiseAndClippingIsFedAvgUpToRounding) {
   for (std::size_t k = 0; k < a.weights.size(); ++k) EXPECT_NEAR(a.weights[k], b.weights[k], 1e-6);
 }
 
-/// With a learning rate of zero, clients send only noise.
+/// At a learning rate of 0, clients send nothing but noise.
 struct Noise {
   double variance = 0, expected_error = 0;
 };
@@ -97,16 +97,16 @@ TEST(DpFedAvg, NoiseHasTheVarianceThatTheAccountantIsTold) {
   const auto near = [](const Noise& noise, double deviation, const std::string& what) {
     EXPECT_NEAR(noise.variance, deviation * deviation, 5 * noise.expected_error * deviation * deviation) << what;
   };
-  const double largest = 84.0 / 160;  // share of the client with most samples, of all
+  const double largest = 84.0 / 160;  // samples of the largest client ÷ all samples
   near(noise_of(given("central")), kSigma * kClip * largest, "central, by samples");
   near(noise_of(given("central"), spec::SiteWeights::uniform), kSigma * kClip / 4, "central, all alike");
   near(noise_of(given("local")), kSigma * kClip * largest, "local, by samples");
   near(noise_of(given("local"), spec::SiteWeights::uniform), kSigma * kClip / 4, "local, all alike");
-  // The noise of three clients suffices, but four add noise.
+  // The noise of three clients would suffice, but four add noise.
   near(noise_of(given("local", "drop-outs", "0.25"), spec::SiteWeights::uniform),
        kSigma * kClip / 4 * std::sqrt(4.0 / 3), "local, one more than is needed");
   near(noise_of(given("per-site"), spec::SiteWeights::uniform), kSigma * kClip / 4 * 2, "per site");
-  // A client that goes down in the round takes its share of noise with it; the remaining shares are just sufficient.
+  // A client that goes down in the round takes its share of the noise with it. The remaining shares just suffice.
   near(noise_of(given("local", "drop-outs", "0.25"), spec::SiteWeights::uniform, {{0.15, 2, false}}),
        kSigma * kClip / 4, "local, with a client gone");
 }
@@ -145,7 +145,7 @@ TEST(DpFedAvg, NoClientMovesTheSumByMoreThanItsClip) {
 }
 
 /// Computes the RDP of the sampled Gaussian mechanism at whole orders by its formula (Mironov, Talwar, Zhang, arXiv
-/// 1908.10530, section 3.3). Converts it by Canonne, Kamath and Steinke. Independent of the accountant.
+/// 1908.10530, section 3.3), and converts it by Canonne, Kamath and Steinke. Shares no code with the accountant.
 double own_epsilon(double q, double sigma, double rounds, double delta, bool older_conversion = false) {
   double least = std::numeric_limits<double>::infinity();
   for (int order = 2; order <= 256; ++order) {
@@ -168,11 +168,11 @@ double own_epsilon(double q, double sigma, double rounds, double delta, bool old
 }
 
 TEST(DpFedAvg, SpendsWhatAnAccountantOfItsOwnSays) {
-  // Client level, at whole orders alone: at most 1 % above the result with fractional orders.
+  // At client level, whole orders alone give at most 1 % more than fractional orders.
   struct Case {
     double q, sigma;
     int rounds;
-    double printed;  ///< 0: none
+    double printed;  ///< published ε; 0: none
   };
   for (const Case& c : {Case{1, 1, 1, 4.753}, {1, 5, 100, 10.802}, {0.1, 1, 100, 7.973}, {0.1, 2, 100, 2.587}}) {
     const double own = own_epsilon(c.q, c.sigma, c.rounds, 1e-5);
@@ -181,8 +181,8 @@ TEST(DpFedAvg, SpendsWhatAnAccountantOfItsOwnSays) {
     EXPECT_LE(spent, own + 1e-9);
     EXPECT_NEAR(spent, own, 0.01 * own);
   }
-  // McMahan et al. (arXiv 1710.06963) print (4.634, 1e-9) for 763,430 users, 5,000 of them expected in each of 5,000
-  // rounds, z = 1. This uses whole orders and the older conversion.
+  // McMahan et al. (arXiv 1710.06963) print (4.634, 1e-9) for 763,430 users, of which 5,000 are expected in each of
+  // 5,000 rounds, and z = 1. They use whole orders and the older conversion.
   const double printed = own_epsilon(5000.0 / 763430, 1, 5000, 1e-9, true);
   EXPECT_NEAR(printed, 4.634, 5e-4);
   const double spent = estimate::epsilon_spent({5000.0 / 763430, 1, 5000}, 1e-9, estimate::Conversion::classic);
@@ -190,10 +190,10 @@ TEST(DpFedAvg, SpendsWhatAnAccountantOfItsOwnSays) {
   EXPECT_NEAR(spent, printed, 0.01 * printed);
 }
 
-// A round costs nothing for a client that could not be asked. Other rounds cost the sampled Gaussian, whether the
-// client was drawn or not.
+// A round in which a client could not be asked costs this client nothing. Other rounds cost the sampled Gaussian,
+// whether the client was drawn or not.
 TEST(DpFedAvg, TheServersNoiseIsChargedForRoundsThatAClientCouldBeAskedIn) {
-  // The third client is down from the middle of the second of ten rounds on.
+  // The third client is down from the middle of the second of ten rounds.
   const LearnedRun run =
       learned(unequal(),
               run_of("dp-fedavg", {{"rounds", "10"}, {"fraction", "0.5"}, {"noise-multiplier", "2"}, {"minimum", "0"}}),
@@ -208,8 +208,8 @@ TEST(DpFedAvg, TheServersNoiseIsChargedForRoundsThatAClientCouldBeAskedIn) {
   EXPECT_EQ(log.updates, 10) << "a round of nobody releases noise";
 }
 
-// The server sees sums and knows which clients it asked. Each sum that includes a client costs the Gaussian mechanism
-// without sampling.
+// The server sees sums and knows the clients that it asked. Each sum with a client's update costs this client the
+// Gaussian mechanism without sampling.
 TEST(DpFedAvg, NoiseOfClientsIsChargedForTheSumsThatAClientIsIn) {
   const LearnedRun run = learned(
       unequal(),
@@ -219,7 +219,7 @@ TEST(DpFedAvg, NoiseOfClientsIsChargedForTheSumsThatAClientIsIn) {
   EXPECT_LT(most, 8);
   EXPECT_NEAR(log.privacy->epsilon, own_epsilon(1, 4, static_cast<double>(most), 1e-5), 0.02 * log.privacy->epsilon);
   EXPECT_TRUE(log.privacy->sums_of_sites);
-  // Noise beyond the required amount counts: all four clients add noise where three suffice.
+  // More noise than required counts: four clients add noise where three suffice.
   const LearnedRun more = learned(
       unequal(),
       run_of("dp-fedavg", {{"rounds", "8"}, {"noise-multiplier", "4"}, {"noise", "local"}, {"drop-outs", "0.25"}}));
@@ -246,8 +246,8 @@ TEST(DpFedAvg, SpendsNoMoreThanIsAskedFor) {
   EXPECT_TRUE(of_samples.simulated.protocol_log.privacy->messages);
 }
 
-// Samples join batches by chance, and an empty batch is drawn again. A sample is in a batch with the chance q ÷ (1 − (1
-// − q)ⁿ), which matters for small batches.
+// Samples join batches at random with probability q, and an empty batch is drawn again. A sample is then in a batch
+// with probability q ÷ (1 − (1 − q)ⁿ), which matters for small batches.
 TEST(DpFedAvg, OfSamplesIsChargedForTheBatchesThatAreDrawnAgain) {
   for (const std::int64_t batch : {1, 3, 12}) {
     SmallProblem small = unequal();
@@ -290,7 +290,7 @@ TEST(ClientPrivacy, AddsMechanismsOneAfterTheOther) {
   const protocols::ClientPrivacy::OrderRange range = privacy.range();
   EXPECT_EQ(range.least.client, 2U);
   EXPECT_EQ(range.least.epsilon, 0);
-  // Gaussians without sampling compose to one: Σ 1/σ² of both.
+  // Gaussian mechanisms without sampling compose into one, whose 1/σ² is the sum of theirs.
   const double together = 1 / std::sqrt(10 / 25.0 + 4 / 100.0);
   EXPECT_EQ(range.most.client, 1U);
   EXPECT_EQ(range.most.times, 14);

@@ -39,7 +39,7 @@ TEST(FedBuff, OfAsManyUpdatesAsClientsOfEqualSpeedIsFedAvg) {
 }
 
 TEST(FedBuff, CountsOldUpdatesLess) {
-  // The first client answers at 1, 2 and 3, the second at 2.5, two models after it was asked.
+  // The first client answers at 1, 2 and 3 s. The second answers at 2.5 s, two models after it was asked.
   const Clients clients{{{1, 0}, {1, 0}}, {1, 2.5}};
   const Simulated simulated = clients("fedbuff", {{"updates", "3"}, {"buffer", "1"}});
   EXPECT_NEAR(simulated.log.seconds, 2.5, 1e-9);
@@ -65,8 +65,8 @@ TEST(FedAsync, OfOneClientWithAlphaOneIsThatClient) {
   }
 }
 
-// Model t uses an update that began with model τ. Without other updates in between, t − τ is 1 (arXiv 1903.03934,
-// algorithm 1), so a fresh update counts (1 + 1)^−½ = 0.707 of α.
+// Model t uses an update that started from model τ. Even without other updates in between, t − τ is 1 (arXiv
+// 1903.03934, algorithm 1), so a fresh update has the weight (1 + 1)^−½ = 0.707 of α.
 TEST(FedAsync, AFreshUpdateHasTheStalenessOne) {
   const Clients clients{{{1, 0}}, {1}};
   const auto after_one = [&](spec::ParameterValues how) {
@@ -92,7 +92,7 @@ TEST(FedAsync, RefusesAnExponentThatIsNone) {
 
 TEST(FedAsync, MixesByStaleness) {
   const Clients clients{{{1, 0}, {1, 0}}, {1, 2.5}};
-  // Two fresh updates of the first client, then one of the second, which began with x = 10 and ends with 9.
+  // Two fresh updates of the first client are followed by one of the second, which started from x = 10 and ends at 9.
   const auto third = [&](const spec::ParameterValues& how) {
     spec::ParameterValues parameters = {{"updates", "3"}, {"alpha", "0.5"}};
     parameters.insert(how.begin(), how.end());
@@ -121,7 +121,7 @@ TEST(FedAsync, AServerThatComesBackGoesOn) {
   const Clients clients{{{1, 0}, {1, 0}}, {1, 1}};
   const Simulated simulated =
       clients("fedbuff", {{"updates", "4"}, {"buffer", "2"}}, {{1.5, 2, false}, {2.5, 2, true}});
-  // The first model is made at 1; the next begins at 2.5.
+  // The first model is made at 1 s; the second starts at 2.5 s.
   EXPECT_NEAR(simulated.log.seconds, 2.5 + 3, 1e-9);
   EXPECT_NEAR(simulated.qualities.back()[1], 10 * std::pow(0.9, 4), 1e-5);
   EXPECT_EQ(simulated.protocol_log.failed, 2);

@@ -15,7 +15,7 @@ TEST(FedAvg, RoundsOfAllClientsTakeWhatTheFormulasSay) {
   const double bytes = 4.0 * (64 * 10 + 10);  // digits have 8 × 8 pixels
   const double size = simulated.log.nodes[0].sent / 3;
   EXPECT_GT(size, bytes);
-  // Model down, two steps of half a second, update up; the server takes no time.
+  // A round is the model down, two steps of half a second, and the update up. The server takes no time.
   EXPECT_NEAR(simulated.log.seconds, 3 * (2 * 0.5 + 2 * (0.01 + size / 1e6)), 1e-9);
   EXPECT_EQ(simulated.protocol_log.updates, 3);
   EXPECT_EQ(simulated.protocol_log.answered, 12);

@@ -7,10 +7,10 @@
 namespace dadsim::test {
 namespace {
 
-/// Returns the first coordinate after the rounds of five steps each.
+/// Returns the first coordinate after rounds of five steps each.
 double end_of(const std::string& protocol, const std::vector<Quadratics::Site>& sites,
               const spec::ParameterValues& changed) {
-  // All sites have equally many samples and so equal weights.
+  // Sites have equally many samples, and therefore equal weights.
   const SmallProblem small(sites.size(), 20 * static_cast<std::int64_t>(sites.size()));
   History history(1, nullptr);
   Quadratics learning(small.problem(), history, sites, 10);
@@ -25,8 +25,8 @@ const std::vector<Quadratics::Site> kTwo = {{1, 0}, {4, 10}};
 constexpr double kMinimum = 4.0 * 10 / (1 + 4);
 
 TEST(Scaffold, ReachesTheMinimumThatFedAvgMisses) {
-  // K steps take x to b + (1 − η a)^K (x − b), so that the mean of the clients stays where
-  // Σ (1 − (1 − η a)^K) (x − b) = 0.
+  // K steps take x to b + (1 − η a)^K (x − b). The mean over the clients therefore stops where Σ (1 − (1 − η a)^K) (x −
+  // b) = 0.
   double weights = 0;
   double weighted = 0;
   for (const auto& [a, b] : kTwo) {

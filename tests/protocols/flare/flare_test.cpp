@@ -16,7 +16,7 @@ TEST(KolmogorovSmirnov, DistanceIsTheLargestGapOfTheSteps) {
   using protocols::ks_distance;
   const std::vector<double> a = {1, 2, 3, 4}, b = {3.5, 5, 6}, ties = {1, 1, 1, 1};
   EXPECT_DOUBLE_EQ(ks_distance(a, a), 0);
-  EXPECT_DOUBLE_EQ(ks_distance(a, b), 0.75);  // after the third value: three quarters against nothing
+  EXPECT_DOUBLE_EQ(ks_distance(a, b), 0.75);  // after the third value, the distributions are at 3/4 and 0
   EXPECT_DOUBLE_EQ(ks_distance(b, a), 0.75);
   EXPECT_DOUBLE_EQ(ks_distance(ties, a), 0.75);
   EXPECT_NEAR(protocols::ks_threshold(100, 100, 0.05), 1.3581 * std::sqrt(0.02), 1e-4);
@@ -35,7 +35,7 @@ TEST(KolmogorovSmirnov, ThresholdIsPassedAsOftenAsItsLevelSays) {
       std::ranges::sort(b);
       passed += protocols::ks_distance(a, b) > protocols::ks_threshold(200, 150, level) ? 1 : 0;
     }
-    // The test is asymptotic and somewhat conservative for finite samples. The upper bound adds four standard
+    // The test is asymptotic, and conservative for finite samples. The upper bound is the level plus four standard
     // deviations of the count.
     const double share = static_cast<double>(passed) / kTrials;
     EXPECT_LT(share, level + 4 * std::sqrt(level / kTrials)) << level;
@@ -44,9 +44,9 @@ TEST(KolmogorovSmirnov, ThresholdIsPassedAsOftenAsItsLevelSays) {
 }
 
 TEST(KolmogorovSmirnov, QuantilesOfManyCountAsTheSamplesThatTheyAreOf) {
-  // A window of m against K quantiles of h, as in a sensor. numpy (60,000 trials each, seed 1) gives at 0.05, 0.01 and
-  // 0.001: for m = 200, h = 225, K = 100: 0.0459, 0.0093, 0.0011; for m = 100, h = 30, K = 100: 0.0405, 0.0074, 0.0006.
-  // With n = K instead of h the first values were 0.004 and 0.002.
+  // Tests a window of m against K quantiles of h values, as a sensor does. Expected rates at levels 0.05, 0.01 and
+  // 0.001 are from numpy (60,000 trials each, seed 1). For m = 200, h = 225, K = 100: 0.0459, 0.0093, 0.0011. For m =
+  // 100, h = 30, K = 100: 0.0405, 0.0074, 0.0006. With n = K in place of h, the first rates were 0.004 and 0.002.
   struct Sizes {
     std::size_t window, held_back, quantiles;
   };
@@ -65,8 +65,8 @@ TEST(KolmogorovSmirnov, QuantilesOfManyCountAsTheSamplesThatTheyAreOf) {
         alarms[i] += distance > protocols::ks_threshold(sizes.window, sizes.held_back, kLevels[i]) ? 1 : 0;
       }
     }
-    // The test is asymptotic from below. Bounds: four standard deviations of the count above the level, and as many
-    // below 0.6 of the level.
+    // Rates approach the level from below. They must be between 0.6 of the level and the level, within four standard
+    // deviations of the count.
     for (std::size_t i = 0; i < kLevels.size(); ++i) {
       const double expected = kLevels[i] * kTrials;
       EXPECT_LT(alarms[i], expected + 4 * std::sqrt(expected)) << sizes.held_back << " at " << kLevels[i];
@@ -78,7 +78,7 @@ TEST(KolmogorovSmirnov, QuantilesOfManyCountAsTheSamplesThatTheyAreOf) {
   }
 }
 
-/// Sensors of drawn digits, and a network of one layer.
+/// Provides sensors with drawn digits, and a network of one layer.
 struct Sensors {
   Sensors(std::size_t sites, std::uint64_t seed, const std::vector<spec::DriftSpec>& drifts,
           std::int64_t samples = 3000)
@@ -113,8 +113,8 @@ struct Sensors {
 };
 
 TEST(Flare, WithoutDriftFalseAlarmsAreAsRareAsTheLevelSays) {
-  // Every sensor tests one window of all samples that are not the client's: m = 30, h = 60, K = 20. numpy (200,000
-  // trials, seed 1) gives 0.1733 and 0.0380; with n = K the first is 0.035.
+  // Each sensor tests one window, of all samples that are not the client's: m = 30, h = 60, K = 20. numpy (200,000
+  // trials, seed 1) gives rates of 0.1733 and 0.0380; with n = K the first would be 0.035.
   for (const auto& [level, rate] : {std::pair{"0.2", 0.1733}, std::pair{"0.05", 0.0380}}) {
     double alarms = 0, windows = 0;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -129,7 +129,7 @@ TEST(Flare, WithoutDriftFalseAlarmsAreAsRareAsTheLevelSays) {
       const auto& facts = simulated.protocol_log.facts;
       windows += facts.at("windows tested without drift");
       alarms += facts.at("false alarms");
-      // Every alarm is an upload; nothing else is uploaded.
+      // Every alarm causes an upload, and nothing else does.
       EXPECT_DOUBLE_EQ(facts.contains("uploads") ? facts.at("uploads") : 0, facts.at("false alarms"));
       EXPECT_EQ(facts.count("detections"), 0U);
     }
@@ -147,8 +147,8 @@ TEST(Flare, SamplesThatItHasTrainedWithRaiseNoAlarms) {
                     .corrupts = true,
                     .corruption = spec::Corruption::glass_blur,
                     .severity = 5}});
-  // The network memorises similar pictures. Two sensors upload twice each: the drift comes within a window, and the
-  // next window is entirely drifted.
+  // The network memorises similar pictures. Two sensors upload twice each: once when the drift begins in the middle of
+  // a window, and once for the next window, which has only drifted samples.
   const Simulated simulated = sensors.simulate(
       {{"duration", "1000"}, {"samples", "200"}, {"interval", "0.05"}, {"level", "0.001"}, {"local-steps", "20"}});
   EXPECT_EQ(simulated.protocol_log.facts.at("detections"), 2);
@@ -160,7 +160,7 @@ TEST(Flare, ASensorOfWhichAllIsUploadedLooksAtNothing) {
   Sensors sensors(3, 1, {}, 120);
   const Simulated simulated =
       sensors.simulate({{"duration", "300"}, {"samples", "10"}, {"level", "0.5"}, {"phi", "0.01"}, {"patience", "5"}});
-  // The client has 20 of the 40 samples: two windows of ten each, then no new samples.
+  // The client has 20 of the 40 samples. Each sensor tests two windows of ten, then has no new samples.
   const auto& facts = simulated.protocol_log.facts;
   EXPECT_EQ(facts.at("uploads"), 6);
   EXPECT_EQ(facts.at("windows tested"), 6);
@@ -169,9 +169,8 @@ TEST(Flare, ASensorOfWhichAllIsUploadedLooksAtNothing) {
 }
 
 TEST(Flare, SendsAFifthOfTheBytesAndHearsSixteenTimesSoonerThanFixedIntervals) {
-  // The fixed schedule uploads 200 samples and deploys every 600 s for two hours. The drift comes at three phases of
-  // that interval. At a level of 5 %, false alarms alone would cost more than the fixed uploads, so the level is one in
-  // a thousand.
+  // The fixed schedule uploads 200 samples and deploys every 600 s for two hours. The drift begins at three phases of
+  // this interval. At a level of 5 %, false alarms alone would send more than the fixed uploads, so the level is 0.1 %.
   const QuickKernels quick;
   double bytes_dual = 0, bytes_fixed = 0, latency_dual = 0, latency_fixed = 0;
   for (const double at : {1300.0, 1500.0, 1700.0}) {
@@ -224,7 +223,7 @@ TEST(Flare, UploadsAreSamplesAndDeploymentsAreModelsWithQuantiles) {
   EXPECT_DOUBLE_EQ(simulated.log.seconds, 300);
 }
 
-// A diverged network's confidences are not numbers, so their distribution cannot be tested.
+// The confidences of a diverged network are NaN, so no distribution can be tested.
 TEST(Flare, GoesOnWithANetworkThatHasDiverged) {
   Sensors sensors(2, 7, {}, 300);
   sensors.problem->training.optimizer.learning_rate = 1e6;

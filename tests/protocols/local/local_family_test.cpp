@@ -1,5 +1,5 @@
-// Laws of the family of local updates: partners of an exchange, messages, the outer rule. Sites differ in samples,
-// speed and minima.
+// Tests laws of local-update methods: partners of an exchange, messages, the outer rule. Sites differ in samples, speed
+// and minima.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ TEST(AmongPeers, ARoundTakesTheSlowestAndAnAllReduce) {
     const double bytes = (halves ? 2 : 4) * kSentNumbers;
     const Simulated simulated =
         played(run, unequal_problem(kPlayedSamples), {.latency = latency, .bandwidth = bandwidth}).simulated;
-    // In this World the outer step takes as long as a local one, and the first worker finishes the outer step first.
+    // In this World, an outer step takes as long as a local one. The first worker is the fastest and ends it first.
     const double round = 5 * (0.2 + 0.13 * 3) + 2 * (n - 1) * (latency + bytes / n / bandwidth);
     for (std::size_t i = 1; i <= 3; ++i) {
       const auto rounds = static_cast<double>(i);
@@ -125,9 +125,9 @@ TEST(DesLoc, MomentsAreAveragedWithPeriodsOfTheirOwn) {
 
 // ---- partners ----
 
-/// Returns the factor per round on the variance of the sites' models without gradients.
+/// Returns the factor by which the variance of the sites' models changes per round without gradients.
 double rate_of_spread(double momentum, double consensus) {
-  // Each worker starts apart from the others in its own coordinate.
+  // Every worker starts with its own coordinate different from the others.
   constexpr std::size_t kWorkers = 64;
   const spec::ParameterValues values =
       run_of("noloco", {{"outer-momentum", std::to_string(momentum)}, {"consensus", std::to_string(consensus)}})
@@ -214,7 +214,7 @@ TEST(FactoredGossip, OnACompleteGraphIsGaslocWithTwiceTheBytes) {
     EXPECT_DOUBLE_EQ(twice.simulated.log.nodes[node].sent, 2 * once.simulated.log.nodes[node].sent);
 }
 
-// Neighbours' weights that arrive after the local steps are left out, and no worker waits for them.
+// A neighbour's weights that arrive after the local steps are left out; no worker waits for them.
 TEST(FactoredGossip, OnSlowLinesIsGasloc) {
   const auto on = [](const char* method, double latency) {
     return played(run_of(method, {{"period", "2"}, {"rounds", "5"}}), unequal_problem(kPlayedSamples),
@@ -279,9 +279,9 @@ TEST(OuterRules, StepsAreThoseOfTheFormulas) {
   const double adam =
       0.5 * (0.04 / (std::sqrt(0.01 * 0.04) + 1e-3) + (0.8 * 0.04 + 0.04) / (std::sqrt(0.0199 * 0.04) + 1e-3));
   EXPECT_NEAR(after("adam", 2), 1 - adam, 1e-5);
-  // The first step only adds to the buffer; the second makes m = (0.2 + 0.2) / 2.
+  // The first step only fills the buffer. In the second, m = (0.2 + 0.2) / 2.
   EXPECT_NEAR(after("delayed-nesterov", 2), 1 - 0.5 * (0.1 + 0.1 + 0.8 * 0.2), 1e-6);
-  // d = -0.5 * 0.2 - 0.7 * 0.1, then 0.8 d + d.
+  // The steps are d = -0.5 * 0.2 - 0.7 * 0.1, then 0.8 d + d.
   EXPECT_NEAR(after("consensus", 2), 1 + (1 + 1.8) * (-0.1 - 0.07), 1e-6);
 }
 

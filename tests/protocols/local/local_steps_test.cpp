@@ -15,7 +15,7 @@ std::vector<double> first_coordinates(const Simulated& simulated) {
   return x;
 }
 
-/// Returns the losses of synchronous SGD: one before the first step, then one after every step.
+/// Returns the losses of synchronous SGD before the first step and after every step.
 std::vector<double> synchronous_losses(const SmallProblem& small, std::int64_t steps) {
   History history(1, nullptr);
   Learning learning(small.problem(), history);
@@ -90,7 +90,8 @@ TEST(DiLoCo, ARoundTakesWhatTheFormulasSay) {
   const Simulated simulated = simulate(world, small, learning, run);
   const double up = 0.05 + 2 * kParameters / 1e5;
   const double down = 0.05 + 4 * kParameters / 1e5;
-  // The barrier waits for the slow worker. All workers have the first weights.
+  // The barrier waits for the slow worker. All workers have the initial weights, so the first round sends no model
+  // down.
   for (std::size_t round = 1; round <= 4; ++round) {
     const double turns = static_cast<double>(round);
     const double said = turns * (7 * 0.9 + up) + (turns - 1) * down;
@@ -182,20 +183,20 @@ TEST(StreamingDiLoCo, SendsFourBitsANumberWhileTrainingGoesOn) {
   const SmallProblem small = two_layers(2);
   History history(1, nullptr);
   Learning learning(small.problem(), history);
-  // A fragment takes 2 × 0.1 s plus its bytes in each direction; the delay is two steps of half a second.
+  // A fragment takes 2 × 0.1 s plus its bytes in each direction. The delay is two steps of half a second.
   auto world = closed_form(2, [](world::Node) { return 0.5; }, {.latency = 0.1, .bandwidth = 2e5});
   const Simulated simulated =
       simulate(world, small, learning,
                run_of("streaming-diloco", {{"period", "10"}, {"rounds", "6"}, {"fragments", "2"}, {"delay", "2"}}));
   const double first_up = kFirstLayer / 2 + 4;
   const double second_up = kSecondLayer / 2 + 4;
-  // The first layer is sent after steps 5, 15, …, the second after steps 10, 20, …, and both after the last.
+  // The first layer is sent after steps 5, 15, …, the second after steps 10, 20, …, and both after the last step.
   const double last = 0.1 + (first_up + second_up) / 2e5;
   EXPECT_DOUBLE_EQ(simulated.log.nodes[0].sent, 7 * first_up + 6 * second_up);
   EXPECT_DOUBLE_EQ(simulated.log.nodes[0].received, 6 * 4 * kFirstLayer + 5 * 4 * kSecondLayer);
   EXPECT_NEAR(simulated.log.seconds, 60 * 0.5 + last, 1e-9) << "nobody waits";
   EXPECT_EQ(simulated.protocol_log.updates, 13);
-  // Bytes per second: an eighth of DiLoCo's uploads, and a scale for each layer.
+  // Per second, uploads are an eighth of DiLoCo's bytes, and a scale per layer.
   const double per_second = (simulated.log.nodes[0].sent - first_up) / (60 * 0.5);
   EXPECT_NEAR(per_second, ((kFirstLayer + kSecondLayer) * 4 / 8 + 8) / (10 * 0.5), 1e-9);
 }
@@ -263,7 +264,7 @@ TEST(LocalStepsOnFailures, TheRoundsGoOn) {
       History history(1, nullptr);
       Learning learning(small.problem(), history);
       world::ClosedFormWorld world(
-          {.nodes = 5,  // three sites, the server, a bystander
+          {.nodes = 5,  // three sites, the server, and a node that takes no part
            .line = [](world::Node, world::Node) { return world::ClosedFormWorld::SiteLine{0.2}; },
            .seconds = [](world::Node node,
                          const world::Work& work) { return node == 3 ? 0.01 : 0.5 * static_cast<double>(work.steps); },

@@ -1,4 +1,4 @@
-// Tests H by a list of steps and by the learning rate. Sites differ in samples and speed.
+// Tests the period H by a list of steps and by the learning rate. Sites differ in samples and speed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ TEST(Periods, RoundsBeginAtTheListedSteps) {
   ASSERT_EQ(peers.simulated.protocol_log.versions.size(), 8U);
   double at = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    // In this World the outer step takes as long as a local one.
+    // In this World, an outer step takes as long as a local one.
     at += steps[i] * slowest + 2 * 3 * (latency + bytes / 4 / bandwidth);
     EXPECT_NEAR(peers.simulated.protocol_log.versions[i + 1].at, at + static_cast<double>(i) * slowest + 0.2, 1e-9);
   }
@@ -33,14 +33,14 @@ TEST(Periods, RoundsBeginAtTheListedSteps) {
 TEST(Periods, FollowTheLearningRate) {
   SmallProblem small = unequal_problem(kPlayedSamples);  // six steps in each of two epochs
   const auto run = [](const spec::ParameterValues& parameters) { return run_of("local-sgd", parameters); };
-  // (0.18 / 0.1)² = 3.24
+  // period: (0.18 / 0.1)² = 3.24, rounded
   expect_same_models(played(run({{"period", "2"}, {"period-by-rate", "0.18"}}), small),
                      played(run({{"period", "3"}}), small));
   expect_same_models(played(run({{"period", "2"}, {"period-by-rate", "0.1"}}), small),
                      played(run({{"period", "2"}}), small));
   small.training.epochs = 4;
   small.training.schedule = {.kind = spec::ScheduleSpec::Kind::steps, .milestones = {1}, .factor = 0.7};
-  // (0.18 / 0.07)² = 6.6
+  // period: (0.18 / 0.07)² = 6.6, rounded
   expect_same_models(played(run({{"period", "2"}, {"period-by-rate", "0.18"}}), small),
                      played(run({{"period", "3"}, {"periods", "6:6"}}), small));
   small.training.schedule = {.kind = spec::ScheduleSpec::Kind::cosine, .milestones = {}};
@@ -52,7 +52,7 @@ TEST(Periods, FollowTheLearningRate) {
   }
   EXPECT_EQ(cosine.simulated.protocol_log.versions.size(), 1 + rounds);
   EXPECT_LT(rounds, 12U);
-  // During the warm-up H is that of the first step after it.
+  // During the warm-up, H is that of the first step after the warm-up.
   small.training.schedule = {.warm_up_epochs = 1, .milestones = {}};
   expect_same_models(played(run({{"period", "2"}, {"period-by-rate", "0.18"}}), small),
                      played(run({{"period", "3"}}), small));

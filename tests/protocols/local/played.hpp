@@ -45,7 +45,7 @@ inline void expect_same_models(const Played& a, const Played& b, double toleranc
     EXPECT_NEAR(a.losses[i], b.losses[i], tolerance * std::min(1.0, b.losses[i])) << what << ", " << i;
 }
 
-/// Expects 40 rounds to end in spite of outages of workers and links, with every byte received or lost.
+/// Expects that 40 rounds end in spite of outages of workers and links, and that every byte is received or lost.
 inline void expect_outages_survived(const char* method, const char* to, const std::vector<std::size_t>& regions = {}) {
   const SmallProblem small = unequal_problem(kPlayedSamples);
   History history(1, nullptr);

@@ -1,4 +1,4 @@
-// Tests sums by region and rings of eight bits. Sites differ in samples and speed, regions in size.
+// Tests sums by region, and rings with eight bits. Sites differ in samples and speed, regions in size.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ TEST(ByRegion, ARoundTakesItsThreeStages) {
   const double slowest = 0.2 + 0.13 * 3, hop = kLatency + kBytes / kBandwidth;
   const Played one = by_region("diloco", {{"period", "5"}, {"rounds", "3"}});
   const double between = 2 * (kLatency + kBytes / 2 / kBandwidth);
-  const double round = 5 * slowest + 2 * hop + between + 2 * hop;  // the larger region has three
+  const double round = 5 * slowest + 2 * hop + between + 2 * hop;  // the larger region has three workers
   for (std::size_t i = 1; i <= 3; ++i) {
     const auto rounds = static_cast<double>(i);
     EXPECT_NEAR(one.simulated.protocol_log.versions.at(i).at, rounds * round + (rounds - 1) * slowest + 0.2, 1e-9);
@@ -98,7 +98,8 @@ TEST(ByRegion, OutagesAreSurvived) {
 
 using PeerRows = std::vector<std::vector<float>>;
 
-/// Runs the ring message by message, and returns what every peer has in the end. Adds up the bytes of all messages.
+/// Runs the ring message by message, and returns the numbers that every peer ends with. Adds the bytes of all messages
+/// to `bytes`.
 PeerRows ring_of_messages(PeerRows rows, const std::vector<std::size_t>& matrices, double& bytes) {
   const std::size_t peers = rows.size();
   const compress::CompressorInfo& info = compress::encoding("int8-table");
@@ -121,7 +122,8 @@ PeerRows ring_of_messages(PeerRows rows, const std::vector<std::size_t>& matrice
       return std::span(row).subspan(at + first, end - first);
     };
     for (std::size_t round = 0; round + 1 < peers; ++round) {
-      for (std::size_t peer = 0; peer < peers; ++peer) {  // chunks in transit are distinct: the order does not matter
+      for (std::size_t peer = 0; peer < peers; ++peer) {  // chunks in transit are distinct, so the order does not
+                                                          // matter
         const std::size_t block = (peer + peers - round) % peers;
         for (const std::size_t chunk : {2 * block, 2 * block + 1}) {
           const compress::Message message = encoded(chunk_of(rows[peer], chunk));
@@ -159,7 +161,7 @@ PeerRows drawn_rows(std::size_t peers, std::size_t numbers, const std::function<
 float uniform_number(RandomStream& random) {
   return static_cast<float>(static_cast<double>(random() >> 8U) / static_cast<double>(1U << 24U)) * 2 - 1;
 }
-float normal_number(RandomStream& random) {  // Box and Muller
+float normal_number(RandomStream& random) {  // method of Box and Muller
   const double length = std::sqrt(-2 * std::log((static_cast<double>(random()) + 1) / 4294967297.0));
   return static_cast<float>(length * std::cos(std::acos(-1.0) * static_cast<double>(uniform_number(random))));
 }
@@ -178,7 +180,7 @@ double error_of(const std::vector<float>& a, const PeerRows& rows) {
 
 TEST(QuantisedRing, AllPeersEndWithTheSameBitsAfterTheFormulasBytes) {
   for (const std::size_t peers : {2U, 3U, 5U, 8U}) {
-    const std::vector<std::size_t> matrices = {1000, 37, 3};  // the last have chunks without numbers
+    const std::vector<std::size_t> matrices = {1000, 37, 3};  // the last matrices have chunks without numbers
     const PeerRows rows = drawn_rows(peers, 1040, normal_number);
     double bytes = 0;
     const PeerRows ended = ring_of_messages(rows, matrices, bytes);
@@ -206,7 +208,7 @@ TEST(QuantisedRing, WhatABinHoldsAloneArrives) {
 TEST(QuantisedRing, EveryHopAddsAtMostABin) {
   for (const std::size_t peers : {2U, 4U, 8U}) {
     const std::size_t numbers = 2 * peers * 500;
-    const PeerRows rows = drawn_rows(peers, numbers, uniform_number);  // σ = 0.58: none beyond 3 σ
+    const PeerRows rows = drawn_rows(peers, numbers, uniform_number);  // σ is 0.58, and no number exceeds 3 σ
     const std::vector<float> sum = protocols::quantised_ring::sum(rows, {numbers});
     std::size_t within = 0;
     for (std::size_t k = 0; k < numbers; ++k) {
@@ -217,7 +219,7 @@ TEST(QuantisedRing, EveryHopAddsAtMostABin) {
         exact += static_cast<double>(rows[(chunk / 2 + hop) % peers][k]);
         const double sigma = std::sqrt(static_cast<double>(hop + 1) / 3);  // σ of a partial sum
         clipped = clipped || std::abs(exact) > 2.6 * sigma;
-        bound += 1.15 * 6 * sigma / 256;  // σ of 500 numbers is within a tenth or so
+        bound += 1.15 * 6 * sigma / 256;  // the σ of 500 numbers is right to about a tenth
       }
       if (clipped) continue;
       ++within;

@@ -1,4 +1,4 @@
-// Laws of round ends (barrier, quorum, asynchronous, window, overlap), of an object store, and of the messages and
+// Tests laws of round ends (barrier, quorum, asynchronous, window, overlap), of an object store, and of messages and
 // rules used with them. Sites differ in samples, speed and minima.
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ TEST(RoundEnds, AGraceThatIsLongEnoughIsABarrier) {
   spec::ParameterValues quorum = barrier;
   quorum.insert({{"when", "quorum"}, {"quorum", "1"}, {"grace", "60"}});
   expect_same_models(played("diloco", quorum), played("diloco", barrier));
-  quorum["grace"] = "0.1";  // the slowest site takes longer
+  quorum["grace"] = "0.1";  // the slowest site needs longer
   const Played some = played("diloco", quorum);
   EXPECT_GT(some.simulated.protocol_log.updates, 5);
   EXPECT_GT(some.simulated.protocol_log.mean_staleness(), 0);
@@ -50,9 +50,8 @@ TEST(RoundEnds, AWindowThatIsLongEnoughIsABarrierAndLastsItsTime) {
 }
 
 TEST(RoundEnds, WhatComesAfterTheWindowDoesNotCount) {
-  // A round of 3 steps takes site i 3 (0.2 + 0.13 i) seconds, plus 2 (0.01 + 31400 / 1e6) for both directions; the
-  // server takes none. Messages of sites 0 and 1 arrive within 1.2 s. Those of sites 2 and 3 arrive within 2.4 s and
-  // are dropped.
+  // Three steps take site i 3 (0.2 + 0.13 i) seconds, and both directions 2 (0.01 + 31400 / 1e6). The server takes no
+  // time. Messages of sites 0 and 1 arrive within 1.2 s. Those of sites 2 and 3 arrive within 2.4 s and are dropped.
   const Played some = played("diloco", {{"period", "3"}, {"rounds", "6"}, {"when", "window"}, {"window", "1.2"}});
   const protocols::ProtocolLog& log = some.simulated.protocol_log;
   EXPECT_EQ(log.took_part, (std::vector<std::int64_t>{6, 6, 0, 0}));
@@ -87,7 +86,7 @@ TEST(RoundEnds, AsynchronousTakesAllStepsAndNobodyWaits) {
 }
 
 TEST(RoundEnds, AStaleChangeCountsByItsAge) {
-  // One coordinate. Only the slow site has curvature, so only its changes count.
+  // The model has one coordinate. Only the slow site has curvature, so only its changes move the model.
   const SmallProblem small = unequal_problem({40, 40});
   const auto model = [&](const char* exponent) {
     History history(1, nullptr);
@@ -99,7 +98,7 @@ TEST(RoundEnds, AStaleChangeCountsByItsAge) {
         run_of("local-sgd", {{"period", "1"}, {"rounds", "2"}, {"when", "asynchronous"}, {"staleness", exponent}}));
   };
   const Simulated plain = model("0"), damped = model("1");
-  // Site 1 answers once, 3 updates after it was asked. It moves θ by the rate, 0.1, or by a quarter of the rate.
+  // Site 1 answers once, with a staleness of 3. It moves θ by the rate of 0.1, or by a quarter of it with damping.
   EXPECT_EQ(plain.protocol_log.took_part[1], 1);
   EXPECT_NEAR(plain.qualities.back()[1], 1 - 0.1, 1e-6);
   EXPECT_NEAR(damped.qualities.back()[1], 1 - 0.1 / 4, 1e-6);
@@ -119,7 +118,7 @@ TEST(RoundEnds, OverlapHidesTheExchangeAndIsOneRoundLate) {
 }
 
 TEST(RoundEnds, OverlapIsDelayedDescent) {
-  // θ_t+1 = θ_t − Δ_t−1 with Δ_t = rate θ_t; the first two use the first weights.
+  // θ_t+1 = θ_t − Δ_t−1 with Δ_t = rate · θ_t. The first two rounds start from the initial weights.
   const SmallProblem small = unequal_problem({40, 40});
   History history(1, nullptr);
   Quadratics learning(small.problem(), history, {{1, 0}, {1, 0}}, 1);
@@ -185,7 +184,7 @@ TEST(ObjectStore, MakesTheModelsOfAnAggregatorAndCarriesTheFormulasBytes) {
 }
 
 TEST(ObjectStore, AWorkerThatMissesWindowsReadsTheirObjectsLater) {
-  // Sites 2 and 3 miss every other window (see above); in two rounds they read the objects of sites 0 and 1.
+  // Sites 2 and 3 miss every other window (see above). In two rounds, they read the objects of sites 0 and 1.
   const Played some =
       played("diloco", {{"period", "3"}, {"rounds", "6"}, {"when", "window"}, {"window", "1.2"}, {"to", "store"}});
   const auto& nodes = some.simulated.log.nodes;
@@ -271,17 +270,17 @@ TEST(Heloco, CorrectsAgainstAndAcrossTheMomentum) {
     EXPECT_NEAR(got[0], x, 1e-6);
     EXPECT_NEAR(got[1], y, 1e-6);
   };
-  expect(first_step({3, 0}, {1, 0}), 1, 0);  // along the momentum
-  // Against the momentum: confidence 3 / 4; half of that share of −1 is removed.
+  expect(first_step({3, 0}, {1, 0}), 1, 0);  // the step is along the momentum
+  // The step is against the momentum: its confidence is 3 / 4, and half of this share of −1 is removed.
   expect(first_step({3, 0}, {-1, 0}), -1 + 0.75 * 0.5, 0);
-  // Across the momentum: λ = 3 / 4 · 0.25.
+  // The step is perpendicular to the momentum: λ = 3 / 4 · 0.25.
   expect(first_step({3, 0}, {0, 1}), 0.1875, 1 - 0.1875);
-  expect(first_step({0, 0}, {0, 1}), 0, 1);  // no momentum yet
+  expect(first_step({0, 0}, {0, 1}), 0, 1);  // there is no momentum yet
 }
 
 TEST(DiLoCoX, SendsTwoFactorsInFourBitsANumber) {
   const Played x = played("dilocox", {{"period", "2"}, {"rounds", "4"}, {"rank", "3"}});
-  // P, Q and the bias each have a scale.
+  // P, Q and the bias have one scale each.
   EXPECT_DOUBLE_EQ(x.simulated.log.nodes[0].sent, 4 * (3 * 4 + (3 * (784 + 10) + 10) / 2.0));
   EXPECT_LT(x.losses.back(), x.losses.front());
   const Played plain = played("dilocox", {{"period", "2"}, {"rounds", "4"}, {"rank", "3"}, {"encoding", "low-rank"}});

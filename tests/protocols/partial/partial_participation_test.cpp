@@ -10,7 +10,7 @@
 namespace dadsim::test {
 namespace {
 
-/// Sites of unequal size. A batch contains the whole site, so every step has the same gradients.
+/// Returns unequal sites. A batch contains a whole site, so every step has the same gradients.
 SmallProblem uneven(double rate, double epochs) {
   SmallProblem small(4, 120, rate);
   std::vector<std::int32_t>& first = small.partition[0];
@@ -27,7 +27,7 @@ SmallProblem uneven(double rate, double epochs) {
   return small;
 }
 
-/// Returns the change of the first weights in a simulation; `seconds` is the computing time of each site.
+/// Returns how far the initial weights move in a simulation; `seconds` is the computing time of each site.
 std::vector<double> displacement(
     const SmallProblem& small, const spec::RunSpec& run,
     const std::function<double(world::Node)>& seconds = [](world::Node) { return 0.01; }) {
@@ -64,9 +64,8 @@ double distance(std::vector<double> a, const std::vector<double>& b) {
   return norm(a) / norm(b);
 }
 
-// With so small a rate the gradients stay constant, and the displacement is the sum of the steps' gradients. Its
-// expectation is that of all sites. The standard error of the mean of n draws of 2 sites of 4 follows from the sites'
-// own gradients.
+// At so small a rate gradients stay constant, and the displacement is the sum of the steps' gradients. Its expectation
+// is that with all sites. Sites' own gradients give the standard error of the mean of n draws of 2 of 4 sites.
 TEST(PartialParticipation, TheExpectedGradientIsThatOfAllSites) {
   constexpr double kSteps = 600;
   const SmallProblem small = uneven(1e-4, kSteps);
@@ -75,7 +74,7 @@ TEST(PartialParticipation, TheExpectedGradientIsThatOfAllSites) {
     const std::vector<double> half = displacement(small, run_of(protocol, {{"fraction", "0.5"}}));
     const std::vector<double> biased =
         displacement(small, run_of(protocol, {{"fraction", "0.5"}, {"estimate", "present"}}));
-    // Gradients of the sites, weighted N_s ÷ ΣN: the contribution of each site alone.
+    // Gradients of single sites, weighted by N_s ÷ ΣN.
     History history(1, nullptr);
     Learning learning(small.problem(), history);
     const Value start = learning.initial();
@@ -102,15 +101,14 @@ TEST(PartialParticipation, TheExpectedGradientIsThatOfAllSites) {
     const double error = distance(half, all);
     EXPECT_LT(error, 3 * expected_error) << protocol;
     EXPECT_GT(error, expected_error / 3) << protocol << ": no draws at all?";
-    // The mean over the present sites gives small sites too much weight.
+    // The mean over the sites present gives small sites too much weight.
     EXPECT_GT(distance(biased, all), 0);
   }
 }
 
-// The largest site needs five times the deadline for every sixteenth computation. It misses the five steps that end
-// meanwhile and takes part in the next five. Those steps count by the inverse of the site's share of timely steps so
-// far. Over all steps, its gradients weigh about as if it were never late. The first steps, in which little is known,
-// add a tenth.
+// In every sixteenth computation, the largest site takes five times the deadline. It misses the five steps that end
+// meanwhile, and takes part in the next ones, which count by the inverse of its share of timely steps so far. Over all
+// steps, its gradients weigh about as if it were never late. The first steps, before the share is known, add a tenth.
 TEST(PartialParticipation, WhoIsSeldomInTimeCountsForTheStepsThatItMissed) {
   const SmallProblem small = uneven(1e-4, 120);
   const std::vector<double> all = displacement(small, run_of("partial-gradient-sharing"));
@@ -134,7 +132,7 @@ TEST(PartialParticipation, RankDadWithAllComponentsIsDad) {
   EXPECT_LT(distance(rank, dad), 1e-3);
 }
 
-// A site that needs ten times the deadline is never merged, but still takes the steps.
+// A site that needs several times the deadline is late in every step: it never contributes, but goes on.
 TEST(PartialParticipation, WhoIsLateIsLeftOutAndGoesOn) {
   SmallProblem small(3);
   small.training.evaluate_every = 1000;
@@ -151,9 +149,9 @@ TEST(PartialParticipation, WhoIsLateIsLeftOutAndGoesOn) {
   EXPECT_GT(simulated.protocol_log.wasted_seconds, 0);
 }
 
-// The released search drops the last two components that it tried. After a layer of two units and with one row per
-// site, some steps leave no site with a component. Sites still take one step at a time, since the aggregator ends it.
-// It does so at the deadline if there is one, since no message announces an empty result.
+// The released search drops the last two components that it tried. With a layer of two units and one row per site, no
+// site has a component in some steps. The aggregator ends such a step, so sites still advance together. With a
+// deadline, it does so then, since no message announces an empty result.
 TEST(PartialParticipation, AStepInWhichNothingIsFoundIsTakenTogether) {
   for (const char* deadline : {"0", "0.2"}) {
     SmallProblem small(3);
@@ -172,8 +170,8 @@ TEST(PartialParticipation, AStepInWhichNothingIsFoundIsTakenTogether) {
   }
 }
 
-// The aggregator and all sites go down in a step, so no site is left to end it. The step still ends once the aggregator
-// is back.
+// The aggregator and all sites go down during a step, so no site is left to end it. The step must still end once the
+// aggregator is back.
 TEST(PartialParticipation, AStepThatAllSitesHaveLeftIsOver) {
   SmallProblem small(2);
   small.training.evaluate_every = 1000;
@@ -187,8 +185,8 @@ TEST(PartialParticipation, AStepThatAllSitesHaveLeftIsOver) {
   EXPECT_EQ(simulated.protocol_log.took_part[0], learning.budget() - 1);
 }
 
-// A site goes down and comes back twice while the aggregator computes. The aggregator receives this news afterwards,
-// and must not treat the site, which has since asked for weights, as absent.
+// A site goes down and comes back twice while the aggregator computes. The aggregator learns of this afterwards, when
+// the site has already asked for weights, and must not treat it as absent.
 TEST(PartialParticipation, NewsFromBeforeASiteAskedDoesNotCount) {
   SmallProblem small(2);
   small.training.evaluate_every = 1000;
