@@ -1,5 +1,5 @@
-// Tests ranks found on a small layer. A rank at the small layer's limit is censored: the large layer may have a higher
-// one.
+// Tests ranks found on a small layer. A rank at this layer's limit is censored, since the rank of the large layer may
+// be higher.
 #include "schedule/censored_rank.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ spec::ModelShape two_layers(std::int64_t in, std::int64_t hidden, std::int64_t o
   return {"two layers", {spec::dense_shape("first", in, hidden, false), spec::dense_shape("last", hidden, out, false)}};
 }
 
-/// Returns one step of two workers with the given numbers of samples, and the components found in the two layers.
+/// Returns one step of two workers with these numbers of samples, and the components found in both layers.
 Trajectory trajectory_of(const std::vector<std::int32_t>& samples, const std::vector<std::int32_t>& first,
                          const std::vector<std::int32_t>& last) {
   StepRecorder recorder;
@@ -41,7 +41,7 @@ Trajectory trajectory_of(const std::vector<std::int32_t>& samples, const std::ve
   return trajectory;
 }
 
-/// Returns the components that a worker sends of each layer, first layer first.
+/// Returns the components that a worker sends of each layer, from the first layer on.
 std::vector<double> sent(const Trajectory& trajectory, const spec::ModelShape& learned, const spec::ModelShape& timed,
                          double scale, std::size_t worker = 0) {
   const Schedule schedule =
@@ -68,8 +68,7 @@ TEST(Found, StaysWhatItIsOnTheNetworkThatLearned) {
 }
 
 TEST(Found, AtTheLimitOfTheRowsItBecomesTheCap) {
-  // Eight rows hold at most eight components. With eight times as many rows, the cap is used, since the rank is
-  // unknown.
+  // Eight rows have at most eight components. With eight times the rows, the rank is unknown, and the cap is used.
   const Trajectory trajectory = trajectory_of({8, 8}, {8, 8}, {5, 5});
   EXPECT_EQ(sent(trajectory, kSmall, kLarge, 8), (std::vector<double>{kCap, 5}));
   EXPECT_EQ(sent(trajectory, kSmall, kLarge, 2), (std::vector<double>{16, 5})) << "as far as the rows go";
@@ -78,7 +77,7 @@ TEST(Found, AtTheLimitOfTheRowsItBecomesTheCap) {
 }
 
 TEST(Found, AtTheLimitOfTheClassesItBecomesTheCap) {
-  // Ten outputs after a softmax have nine independent directions.
+  // After a softmax, ten outputs have nine independent directions.
   EXPECT_EQ(sent(trajectory_of({16, 16}, {12, 12}, {9, 9}), kSmall, kLarge, 4), (std::vector<double>{12, kCap}));
   EXPECT_EQ(sent(trajectory_of({16, 16}, {12, 12}, {8, 8}), kSmall, kLarge, 4), (std::vector<double>{12, 8}));
 }
@@ -91,7 +90,7 @@ TEST(Found, WhatWasFoundBelowAnyLimitIsKept) {
 }
 
 TEST(Found, IsCountedWhereSomethingWasLeftOut) {
-  // Two layers, two workers and two steps: the first layer can hold 16 components, the last 9.
+  // Two layers, workers and steps are counted. The first layer can have 16 components, and the last 9.
   const CensoredCount all = count_censored(trajectory_of({16, 16}, {16, 16}, {9, 9}), kSmall);
   EXPECT_EQ(all.looked, 8);
   EXPECT_EQ(all.left_out, 0);

@@ -118,7 +118,7 @@ Schedule random_schedule() {
     Task task{"t" + std::to_string(i), ComputeTask{}};
     const int kind = *rc::gen::inRange(0, 10);
     if (kind < 5) {
-      // Whole numbers have exact sums.
+      // Whole numbers have sums without rounding.
       std::vector<double> sizes;
       for (std::size_t w = 0; w < schedule.workers; ++w) sizes.push_back(*rc::gen::inRange(0, 100));
       task.what =
@@ -143,13 +143,13 @@ bool is_all_reduce(const Task& task) {
   return collective != nullptr && collective->kind == CollectiveKind::all_reduce;
 }
 
-using Waits = std::set<std::pair<Role, int>>;  ///< (role, collective that it waited for)
+using Waits = std::set<std::pair<Role, int>>;  ///< pairs of role and awaited collective
 
 bool holds_all(const Waits& set, const Waits& subset) {
   return std::includes(set.begin(), set.end(), subset.begin(), subset.end());
 }
 
-/// Task names are "t<index>"; a bucket is named by its first and last member.
+/// Tasks are named "t<index>", and a bucket by its first and last task.
 std::pair<int, int> members(const std::string& layer) {
   const std::string separator = " … ";
   const std::size_t at = layer.find(separator);
@@ -157,13 +157,13 @@ std::pair<int, int> members(const std::string& layer) {
   return {first, at == std::string::npos ? first : std::stoi(layer.substr(at + separator.size() + 1))};
 }
 
-/// Checks laws of fusing that hold for any schedule. No task is lost, and only delayed all-reduces are reordered. Every
-/// wait remains, no later than before.
+/// Checks laws of fusing for any schedule: no task is lost, only delayed all-reduces change their order, and every wait
+/// remains, no later than before.
 void check(const Schedule& before, const Schedule& after, double bucket_bytes, double first_bucket_bytes) {
   RC_ASSERT(after.workers == before.workers);
   RC_ASSERT(after.uses_aggregator == before.uses_aggregator);
 
-  std::map<int, std::int32_t> bucket_of;  // old index of an all-reduce → new index of its bucket
+  std::map<int, std::int32_t> bucket_of;  // index of an all-reduce before → index of its bucket after
   std::vector<Task> rest_before;
   std::vector<Task> rest_after;
   bool first = true;
@@ -198,9 +198,9 @@ void check(const Schedule& before, const Schedule& after, double bucket_bytes, d
   }
   RC_ASSERT(rest_after == rest_before);
 
-  // Walks through both schedules together, in step at the computations. At each computation, all collectives awaited in
-  // the first schedule must have been awaited in the second.
-  std::map<std::string, int> names;  // other collectives by name
+  // Goes through both schedules in step with their computations. A collective that was awaited before a computation in
+  // the first schedule must also be awaited before it in the second.
+  std::map<std::string, int> names;  // collectives that are not fused, by name
   for (std::size_t i = 0; i < before.tasks.size(); ++i) names[before.tasks[i].layer] = static_cast<int>(i);
   Waits waited_after;
   std::size_t at = 0;
@@ -246,7 +246,7 @@ TEST(Fuse, BucketsAreAsLargeAsTheyMayBe) {
     const Schedule schedule = random_schedule();
     const Schedule fused =
         fuse_all_reduces(schedule, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity());
-    // Two consecutive all-reduces need a reason to stay separate: an algorithm, or a task between them.
+    // Two consecutive all-reduces may stay separate only for a reason: an algorithm, or a task between them.
     const Task* last = nullptr;
     bool reason = true;
     for (const Task& task : fused.tasks) {

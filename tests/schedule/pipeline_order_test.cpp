@@ -12,8 +12,8 @@ namespace {
 
 using spec::PipelineOrder;
 
-/// Prints the passes of a stage as "F0 F1 B0 …", by micro-batch; if there are several pieces, the piece follows a dot.
-/// I and W are the two halves of a backward pass.
+/// Prints a stage's passes as "F0 F1 B0 …", with micro-batches as numbers. With several model chunks, the chunk follows
+/// a dot. I and W are the two halves of a backward pass.
 std::string in_words(const std::vector<PipelinePass>& passes, bool pieces = false) {
   std::string text;
   for (const PipelinePass& pass : passes) {
@@ -36,7 +36,8 @@ TEST(PipelineOrder, GpipeGoesForwardFirst) {
   EXPECT_EQ(in_words(orders[1]), "F0 F1 F2 B0 B1 B2");
 }
 
-// Narayanan et al., SC 2021, figure 4 (bottom), first device: 4 stages of 2 pieces, 8 micro-batches.
+// Narayanan et al., SC 2021, show this order of the first device in figure 4 (bottom): 4 stages of 2 model chunks, 8
+// micro-batches.
 TEST(PipelineOrder, PiecesTakeTurns) {
   const auto orders = pipeline_order(PipelineOrder::one_f_one_b, 4, 2, 8);
   EXPECT_EQ(in_words(orders[0], true),
@@ -74,7 +75,7 @@ TEST(PipelineOrder, EveryPassOnceWhateverTheNumbers) {
   }
 }
 
-/// Returns the time at which all stages finish, given the time of each kind of pass; messages take no time.
+/// Returns the time at which all stages have ended, given the time of each kind of pass. Messages take no time.
 double makespan(const std::vector<std::vector<PipelinePass>>& orders, const spec::ParallelismSpec& how, double forward,
                 double inputs, double weights) {
   std::map<std::tuple<bool, std::int32_t, std::int64_t>, double> done;
@@ -108,7 +109,7 @@ double makespan(const std::vector<std::vector<PipelinePass>>& orders, const spec
   return *std::max_element(now.begin(), now.end());
 }
 
-/// Returns the maximum number of micro-batches whose activations a stage keeps, over all its pieces.
+/// Returns the largest number of micro-batches whose activations a stage keeps, over all its model chunks.
 int most_kept(const std::vector<PipelinePass>& passes) {
   int kept = 0;
   int most = 0;
@@ -119,7 +120,7 @@ int most_kept(const std::vector<PipelinePass>& passes) {
   return most;
 }
 
-// Qi et al., arXiv:2401.10241, figure 3: 4 stages, 8 micro-batches.
+// Qi et al., arXiv:2401.10241, show this order in figure 3: 4 stages, 8 micro-batches.
 TEST(PipelineOrder, GradientsOfWeightsWaitUntilTheEnd) {
   const auto orders = pipeline_order(PipelineOrder::zero_bubble, 4, 1, 8);
   EXPECT_EQ(in_words(orders[0]), "F0 F1 F2 F3 B0 F4 B1 F5 B2 F6 B3 F7 B4 B5 B6 B7");
@@ -140,7 +141,7 @@ TEST(PipelineOrder, GradientsOfWeightsWaitUntilTheEnd) {
   }
 }
 
-// The table in github.com/deepseek-ai/DualPipe: PP + 1 activations for PP = 2 S chunks.
+// The table in github.com/deepseek-ai/DualPipe has PP + 1 activations for PP = 2 S chunks.
 TEST(PipelineOrder, PiecesThereAndBack) {
   for (std::int32_t stages = 2; stages <= 6; ++stages) {
     for (std::int64_t count = 2 * stages; count <= 2 * stages + 3; ++count) {
@@ -160,7 +161,7 @@ TEST(PipelineOrder, PiecesThereAndBack) {
           EXPECT_EQ(of(PassKind::inputs), of(PassKind::weights));
         }
       }
-      // A stage has two pieces of half a stage each, so the bubble is (S − 1) F.
+      // A stage has two chunks of half a stage each, so the bubble is (S − 1) F.
       EXPECT_DOUBLE_EQ(makespan(orders, how, 0.5, 0.5, 0.5), 3.0 * static_cast<double>(count) + 0.5 * (stages - 1));
     }
   }

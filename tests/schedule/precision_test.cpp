@@ -1,4 +1,4 @@
-// Tests the effect of precision on a schedule, and the layer data that a recorded computation keeps.
+// Tests how precision changes a schedule, and which facts about a layer a recorded computation keeps.
 #include "spec/precision.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// Returns a convolution with 3×3 windows and a recurrent layer.
+/// Returns a convolution of 3×3 windows and a recurrent layer.
 ModelShape model() {
   LayerShape convolution = dense_shape("conv", 27, 8, false);
   convolution.kind = LayerKind::convolution;
@@ -22,8 +22,8 @@ ModelShape model() {
   return {"test", {convolution, hidden}};
 }
 
-/// Records for every layer: forward, propagate, weight gradient, an all-reduce (of the gradient, of integers and of
-/// bits), and update.
+/// Records for every layer: forward, propagate, weight gradient, all-reduces of the gradient, of integers and of bits,
+/// and update.
 schedule::Schedule schedule(Precision precision) {
   const step::Work work{step::extent::rows(), 4.0 * step::extent::rows() * step::extent::in(), 2.0};
   step::StepRecorder recorder;

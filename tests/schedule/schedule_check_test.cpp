@@ -29,7 +29,7 @@ Schedule exchange(std::vector<std::vector<std::int32_t>> to) {
 
 TEST(ScheduleCheck, AGraphOfNeighboursIsOfAllWorkersWithoutLoopsAndDoubles) {
   EXPECT_EQ(fault_of(exchange({{1}, {2}, {0}}), 3, false), "");
-  EXPECT_EQ(fault_of(exchange({{1}, {}, {0, 1}}), 8, false), "");  // directed, with gaps
+  EXPECT_EQ(fault_of(exchange({{1}, {}, {0, 1}}), 8, false), "");  // a directed graph, in which some ranks send nothing
   EXPECT_EQ(fault_of(exchange({{1}, {2}}), 3, false), "task 0 (layer) has neighbours of 2 workers instead of 3");
   EXPECT_EQ(fault_of(exchange({{1}, {3}, {0}}), 3, false),
             "task 0 (layer) lets worker 1 send to 3; workers are 0 to 2");
@@ -133,7 +133,7 @@ TEST(ScheduleCheck, WhoeverWaitsHasAPartInIt) {
   EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced, 0}, wait(1)}), 4, false),
             "task 1 (layer) lets devices wait for task 0, in which they do not take part");
   reduced.among = Among::tensor;
-  EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced, 0}}), 4, false), "");  // immediate: a group of one
+  EXPECT_EQ(fault_of(pipeline_of({{"layer", reduced, 0}}), 4, false), "");  // a group of one rank ends at once
   EXPECT_EQ(fault_of(of({"layer", reduced}), 3, false),
             "task 0 (layer) is among devices of a replica, but a replica has one device");
 }

@@ -21,7 +21,7 @@ spec::ModelShape mlp(const std::vector<std::int64_t>& widths) {
   return model;
 }
 
-/// Records a backward sweep with a gather and a propagation per layer; a second sweep waits for each gather.
+/// Records a backward pass with a gather and a propagation per layer, and a second pass that waits for each gather.
 std::pair<StepStructure, StepSizes> two_sweeps(std::size_t layers) {
   StepRecorder recorder;
   recorder.begin({2, 4});
@@ -46,8 +46,8 @@ TEST(Schedule, OnTheLearnedNetworkItIsWhatWasRecorded) {
   const Schedule schedule = instantiate(structure, sizes, model, model);
   ASSERT_EQ(schedule.workers, 2U);
   EXPECT_FALSE(schedule.uses_aggregator);
-  // The tasks are gather and propagate of layers 2 and 1, the gather of layer 0 (which does not propagate), and three
-  // waits.
+  // The tasks are gather and propagate for layers 2 and 1, the gather of layer 0 (which needs no propagation), and
+  // three waits.
   ASSERT_EQ(schedule.tasks.size(), 5U + 3U);
   EXPECT_EQ(schedule.tasks[0].layer, "fc2");
   EXPECT_EQ(std::get<CollectiveTask>(schedule.tasks[0].what).bytes[0], 4 * 2 * 6);
@@ -158,8 +158,8 @@ spec::LayerShape table(std::string name, std::int64_t entries, std::int64_t widt
   return shape;
 }
 
-/// Records a sum per layer, then the sums of the other layers, then the waits in a separate sweep; with or without
-/// embeddings.
+/// Records an all-reduce per matrix layer, one for all layers without a matrix, and the waits and updates in a separate
+/// pass. `embeddings`: matrix layers include embedding tables.
 std::pair<StepStructure, StepSizes> sums(std::size_t layers, bool embeddings) {
   StepRecorder recorder;
   recorder.begin({2, 4});
@@ -209,7 +209,7 @@ TEST(Schedule, TablesAreMatricesOfTheirOwnInASweepWithThem) {
 }
 
 TEST(Schedule, DepthIsCountedInTheMatricesOfTheSweep) {
-  // The first matrix sends 1 element per row, the last 100. In a sweep with embeddings, the table comes first.
+  // The first matrix sends 1 element per row, the last one 100. In a pass with embeddings, the table comes first.
   for (const bool embeddings : {false, true}) {
     StepRecorder recorder;
     recorder.begin({1});
@@ -229,7 +229,8 @@ TEST(Schedule, DepthIsCountedInTheMatricesOfTheSweep) {
 }
 
 TEST(Schedule, AWaitForAnotherLayerKeepsItsDistance) {
-  // Layer l waits for the collective of layer l + 1. In a timed network of four layers, each waits for the next one.
+  // Layer l waits for the collective of layer l + 1. In a timed network of four layers, every layer must wait for the
+  // next one's collective.
   StepRecorder recorder;
   recorder.begin({1});
   recorder.begin_sweep(Over::layers_backward, true);

@@ -10,7 +10,7 @@ namespace {
 using namespace step;  // NOLINT(google-build-using-namespace): a schedule consists of steps
 
 TEST(StepKinds, OfReplicasOfSeveralDevicesEveryDeviceCounts) {
-  // Two replicas of three stages, each with two tensor-parallel devices.
+  // Two replicas have three stages each, with two tensor-parallel devices per stage.
   Schedule schedule;
   schedule.workers = 12;
   schedule.tensor = 2;

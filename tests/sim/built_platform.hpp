@@ -13,8 +13,8 @@
 #include "sim/process/compat.hpp"
 #include "spec/platform_specification.hpp"
 
-// A declared platform in this process's engine, with the checks that tests need. Only one per process, since the engine
-// is a singleton.
+// Builds a declared platform in this process's engine and checks it. A process can build only one, since SimGrid's
+// engine is a singleton.
 
 namespace dadsim::test {
 
@@ -30,7 +30,7 @@ inline spec::LinkSpec link_spec(const std::string& name, double bandwidth, doubl
   return link;
 }
 
-/// Returns `nodes` × `gpus` with ports of 300 byte/s and 1 s, and adapters of 50 byte/s and 10 s.
+/// Returns `nodes` × `gpus` with ports of 300 byte/s and 1 s, and adapters of 50 byte/s and 10 s of latency.
 inline spec::GpuClusterSpec gpu_cluster(std::int64_t nodes, std::int64_t gpus, std::int64_t rails = 1) {
   spec::GpuClusterSpec cluster;
   cluster.nodes = nodes;
@@ -100,7 +100,7 @@ class BuiltPlatform {
     EXPECT_EQ(found, promised);
   }
 
-  /// Returns the seconds of messages of `bytes` that start together.
+  /// Returns the seconds until messages of `bytes`, one per pair and all started together, have arrived.
   double send(const std::vector<std::pair<std::string, std::string>>& pairs, double bytes) const {
     for (const auto& [from, to] : pairs) {
       simgrid::s4u::Host* source = engine_->host_by_name(from);
@@ -119,7 +119,8 @@ class BuiltPlatform {
   std::unique_ptr<simgrid::s4u::Engine> engine_;
 };
 
-/// Returns the error of building the platform. It uses the process's engine, so it must be the last call of a test.
+/// Returns the message of the error that building the platform throws. The call uses up the process's engine, so it
+/// must be the last of a test.
 inline std::string failure_to_build(const spec::PlatformSpec& spec) {
   try {
     sim::load_engine(spec);

@@ -6,7 +6,7 @@
 #include "sim/simulator.hpp"
 #include "spec/platform_specification.hpp"
 
-// Declared platforms with numbers like those of real clusters, and collectives on all hosts.
+// Declares platforms with figures like those of real clusters, and collectives among all their hosts.
 
 namespace dadsim::test {
 

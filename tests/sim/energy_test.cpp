@@ -1,4 +1,4 @@
-// Compares the energy of nodes, by their busy and idle seconds, with the joules of SimGrid's energy plugin.
+// Compares the energy of nodes, computed from their busy and idle seconds, with the joules of SimGrid's energy plugin.
 #include <gtest/gtest.h>
 #include <simgrid/plugins/energy.h>
 
@@ -81,8 +81,8 @@ TEST(Energy, IsThatOfSimGridsPlugin) {
   const auto on_message = [&](std::string_view bytes) { WireReader(bytes) >> busy >> seconds >> joules; };
   const ChildOutcome outcome = run_in_child(body_of_child, on_message);
   ASSERT_EQ(joules.size(), 2U) << outcome.description() << outcome.output;
-  // Each node computes 4.5 Gflop. The sum ends before the slower node finishes its second computation; the faster node
-  // waits.
+  // Each node computes 4.5 Gflop, one at 1 and one at 2 Gflop/s. The all-reduce ends while the slower node still
+  // computes, so the faster node waits.
   EXPECT_NEAR(busy[0], 4.5, 1e-9);
   EXPECT_NEAR(busy[1], 2.25, 1e-9);
   EXPECT_NEAR(seconds, 4.5, 1e-9);

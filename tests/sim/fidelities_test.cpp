@@ -13,15 +13,15 @@
 #include "sim/platform.hpp"
 #include "sim/star.hpp"
 
-// Tests every registered algorithm on platforms of every kind, at every fidelity. Flow agrees with messages or refuses.
-// The closed form never takes less than the latency of its longest message.
+// Tests every registered algorithm on every kind of platform at every fidelity. Flow agrees with messages or refuses.
+// The closed form takes at least the latency of the longest message.
 
 namespace dadsim::sim {
 namespace {
 
 using enum step::CollectiveKind;
 
-constexpr double kMostApart = 0.005;  // relative
+constexpr double kMostApart = 0.005;  // relative deviation
 
 spec::FabricSpec torus_of(std::vector<std::int64_t> dimensions, const spec::LinkSpec& link) {
   spec::FabricSpec fabric;
@@ -35,8 +35,8 @@ spec::LinkSpec over_tcp(double bandwidth, double latency) {
   return test::line(bandwidth, latency, spec::Transport::tcp, 1448.0 / 1514);
 }
 
-/// Returns sites with lines of 100 Mbit/s up and 1 Gbit/s down around a hub with 10 Gbit/s; `spread` scatters their
-/// lines.
+/// Returns sites with lines of 100 Mbit/s up and 1 Gbit/s down around a hub with 10 Gbit/s; `spread` is the relative
+/// spread of bandwidths and latencies.
 spec::PlatformSpec sites_around_a_hub(std::int64_t ranks, double spread) {
   spec::FederationSpec federation;
   spec::FederationSpec::Sites& sites = federation.sites.emplace_back();
@@ -50,7 +50,8 @@ spec::PlatformSpec sites_around_a_hub(std::int64_t ranks, double spread) {
 }
 
 /// Returns a platform of `ranks` GPUs: a node, nodes of eight on a fabric, a torus with one GPU per node, or two
-/// clusters joined by 10 Gbit/s and a round trip of 30 ms. Or returns sites.
+/// clusters joined by 10 Gbit/s and a round trip of 30 ms. The names "sites" and "different_sites" give a federation
+/// instead.
 spec::PlatformSpec platform_called(const std::string& name, std::int64_t ranks) {
   if (name == "sites") return sites_around_a_hub(ranks, 0);
   if (name == "different_sites") return sites_around_a_hub(ranks, 0.5);
@@ -83,13 +84,14 @@ spec::PlatformSpec platform_called(const std::string& name, std::int64_t ranks) 
   return {"", cluster, {}, {}};
 }
 
-/// Returns jobs of all algorithms of the kinds (or of all kinds) that these ranks can run, with 1 KB, 1 MB and 100 MB.
+/// Returns jobs of 1 KB, 1 MB and 100 MB for all algorithms that these ranks can run, or for the algorithms in `names`.
 std::vector<CollectiveJob> jobs_of(std::int64_t ranks, bool nodes, const std::vector<std::string>& names = {},
                                    bool sites = false, bool torus = false) {
   std::vector<CollectiveJob> jobs;
   for (const collectives::CollectiveAlgorithm& one : collectives::collective_registry()) {
     if ((one.name == "hierarchical" && !nodes) || (one.name == "torus" && !torus)) continue;
-    // No site has a switch that sums. Over TCP, flow is wrong by 14 % for such rounds of tiny messages to all.
+    // Sites have no switch that sums (NVLS, SHARP). Over TCP, flow would be 14 % off for such rounds of tiny messages
+    // to all ranks.
     if (sites && (one.name.starts_with("nvls") || one.name == "sharp")) continue;
     if (!names.empty() && std::ranges::find(names, one.name) == names.end()) continue;
     const bool whole = one.kind == all_reduce || one.kind == reduce_scatter || one.kind == broadcast;
@@ -109,7 +111,7 @@ std::vector<CollectiveJob> jobs_of(std::int64_t ranks, bool nodes, const std::ve
 
 struct Compared {
   std::size_t refused = 0;
-  double worst = 0;  ///< relative
+  double worst = 0;  ///< relative deviation
 };
 
 Compared compare(const std::string& name, std::int64_t ranks, const std::vector<CollectiveJob>& jobs) {
@@ -144,7 +146,7 @@ TEST_P(Fidelities, AgreeOnEveryCollective) {
   const bool nodes = !name.ends_with("sites") && name != "torus" && name != "node";
   const std::vector<CollectiveJob> jobs = jobs_of(16, nodes, {}, name.ends_with("sites"), name == "torus");
   const Compared compared = compare(name, 16, jobs);
-  // Flow follows messages on all links except TCP; over TCP it may refuse a part of the jobs.
+  // Flow reproduces messages on all links except TCP, where it may refuse up to two thirds of the jobs.
   EXPECT_LE(compared.refused, tcp ? jobs.size() * 2 / 3 : 0);
 }
 
@@ -173,7 +175,7 @@ TEST(FidelitiesAtAHub, AgreeOnWhatAThousandSitesSend) {
       jobs.push_back(test::job(gather, "flat", bytes / 1000));
       jobs.push_back(test::job(broadcast, "flat", bytes));
     }
-    // Hosts are sorted so that the hub is the root.
+    // Puts the hub first, so that it is the root.
     spec::PlatformSpec platform = platform_called(name, 999);
     std::vector<std::vector<CollectiveTiming>> timings;
     for (const spec::Fidelity fidelity : {spec::Fidelity::message, spec::Fidelity::flow}) {
@@ -190,8 +192,8 @@ TEST(FidelitiesAtAHub, AgreeOnWhatAThousandSitesSend) {
   }
 }
 
-/// Returns the minimum latency of a collective: that of the longest path between ranks whose data depend on each other,
-/// through any ranks. Switches and other ranks shorten no path.
+/// Returns the minimum latency of a collective: the longest route from any rank to a rank that needs its data. Relaying
+/// through other ranks is never shorter.
 double longest_way(const CollectiveJob& job, const std::map<std::pair<std::string, std::string>, double>& latency,
                    const std::vector<std::string>& hosts) {
   double longest = 0;
@@ -257,16 +259,16 @@ INSTANTIATE_TEST_SUITE_P(Platforms, ClosedForm,
                          [](const auto& one) { return one.param; });
 
 TEST(ClosedFormOfOneRing, GoesOverTheLongestWayInEachRound) {
-  // A path between the two clusters takes 15 ms, and some message always takes it.
+  // In each of the 2 · 15 rounds, some message crosses between the two clusters, which takes 15 ms.
   const std::vector<CollectiveJob> jobs{test::job(all_reduce, "one-ring", 1e3)};
   const Cluster cluster = test::workers_on(platform_called("wan", 16), spec::Fidelity::closed_form);
   EXPECT_GE(time_collectives(cluster, jobs).timings[0].seconds, 2 * 15 * 0.015);
 }
 
 TEST(Messages, ThatLeaveAHostTogetherShareTheLineBetweenTwoClusters) {
-  // The root answers all ranks at once, and half of the answers share 1.25 GB/s.
+  // The root answers all ranks at once. Half of the ranks are in the other cluster, and their answers share 1.25 GB/s.
   CollectiveJob job = test::job(all_reduce, "parameter-server", 1e8);
-  const double line = 32 * 1e8 / 1.25e9;  // seconds, per direction
+  const double line = 32 * 1e8 / 1.25e9;  // seconds in each direction
   for (const collectives::Rank root : {0, 63}) {
     job.request.root = root;
     const Cluster cluster = test::workers_on(platform_called("wan", 64), spec::Fidelity::message);
@@ -296,7 +298,8 @@ TEST(Best, IsTheQuickestOfThoseThatFit) {
 }
 
 TEST(Auto, IsTheQuickestAmongClustersThatAWanJoins) {
-  // NCCL and the MPI libraries have no rule for these platforms; their formulas would choose `hierarchical`.
+  // NCCL and the MPI libraries have no tuning table for two clusters joined by a WAN. Their formulas would choose
+  // `hierarchical`, which is slower.
   for (const char* name : {"wan", "wan_tcp"}) {
     const Cluster cluster = test::workers_on(platform_called(name, 16), spec::Fidelity::flow);
     for (const double bytes : {1e6, 1e7, 1e8}) {
@@ -314,7 +317,8 @@ TEST(Auto, IsTheQuickestAmongClustersThatAWanJoins) {
   }
 }
 
-/// Returns steps of 16 ranks that compute for some 0.1 s, `late[i]` more or less in the i-th round, and sum 1 MB each.
+/// Returns steps of 16 ranks that compute for about 0.1 s and all-reduce 1 MB. In round i, rank r computes `late[i][r]`
+/// seconds longer.
 TimedRun rounds_apart(const std::vector<std::vector<double>>& late, spec::Fidelity fidelity) {
   Cluster cluster = test::workers_on(platform_called("fat_tree", 16), fidelity);
   cluster.devices.assign(cluster.hosts.size(), test::clockwork());
@@ -348,7 +352,7 @@ TEST(Flow, OfRanksThatBeginApartIsThatOfMessagesWhetherTheyDidSoBeforeOrNot) {
 }
 
 TEST(Flow, TakesVeryManyMessagesAsBegunTogetherWhereRanksAreApartByATrifle) {
-  // 480 ranks send 229,920 messages to one another. One rank is late by a hundred-thousandth of a step.
+  // 480 ranks send 229,920 messages to one another. Rank 7 is late by 1 µs, a hundred-thousandth of the step.
   const spec::LinkSpec nic = test::line(50e9, 2e-6, spec::Transport::rdma, 0.9);
   Cluster cluster = test::workers_on({"", test::cluster_of(480, 1, nic, nic), {}, {}}, spec::Fidelity::flow);
   cluster.devices.assign(cluster.hosts.size(), test::clockwork());

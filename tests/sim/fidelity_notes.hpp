@@ -6,7 +6,7 @@
 
 namespace dadsim::test {
 
-/// Returns notes such as "not-by-flow: nodes share links", with the reason why the requested fidelity was not used.
+/// Returns a run's notes on fidelity, such as "not-by-flow: nodes share links".
 inline std::string notes_of(const step::NetworkUse& network) {
   std::string text;
   for (const Statement& note : network.fidelity_notes) {

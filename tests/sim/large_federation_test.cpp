@@ -1,4 +1,4 @@
-// For very many sites, dadsim shares the lines of a federation itself instead of using SimGrid; both must give the same
+// For very many sites, dadsim itself shares the lines of a federation instead of SimGrid; both must give the same
 // result.
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ using world::Node;
 constexpr std::size_t kSites = 260;
 constexpr Node kHub = kSites;
 
-/// Returns sites with lines of 1 to 8 Mbit/s around a hub of 125 Mbit/s; some bandwidths scatter. A third of the lines
-/// are measured, with a lower rate per connection. `by_simgrid`: two further sites exchange a byte, which forces
+/// Returns sites with lines of 1 to 8 Mbit/s around a hub of 125 Mbit/s; some bandwidths are drawn. A third of the
+/// lines are measured, with a limit per connection. `by_simgrid`: two further sites exchange a byte, which forces
 /// SimGrid to carry all messages.
 sim::Cluster large_federation(bool by_simgrid) {
   spec::FederationSpec federation;
@@ -53,7 +53,8 @@ sim::Cluster large_federation(bool by_simgrid) {
   return cluster;
 }
 
-/// Every client receives a model of its own size and answers. A few go down meanwhile, and two send to each other.
+/// Sends every client a model of its own size, which it answers. A few clients go down meanwhile, and two send to each
+/// other.
 std::map<Activity, Event> answers(bool by_simgrid, std::uint32_t seed) {
   const auto world = sim::simulate_world(large_federation(by_simgrid));
   RandomStream random(seed, Purpose::test, 11);

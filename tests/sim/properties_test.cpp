@@ -19,14 +19,14 @@
 #include "sim/step/replay.hpp"
 #include "support/wire.hpp"
 
-// Tests the laws of every collective on every platform.
+// Tests laws that hold for every collective on every platform.
 
 namespace dadsim::sim {
 namespace {
 
 std::int64_t between(std::int64_t first, std::int64_t last) { return *rc::gen::inRange(first, last + 1); }
 
-/// Returns a number from 10^first to 10^last, evenly on a logarithmic scale.
+/// Returns a number from 10^first to 10^last, drawn evenly on a logarithmic scale.
 double magnitude(double first, double last) {
   return std::pow(10.0, first + (last - first) * static_cast<double>(between(0, 1000)) / 1000);
 }
@@ -57,7 +57,7 @@ spec::GpuClusterSpec some_gpu_cluster(const std::vector<spec::Transport>& transp
       break;
     case 1:
       cluster.fabric = test::fat_tree(between(1, nodes), trunk, static_cast<double>(between(1, 3)));
-      // The number of spines follows from the adapters' bandwidth; it stays small enough to build.
+      // The number of spines depends on this ratio of bandwidths, which keeps it small enough to build.
       cluster.fabric.link.bandwidth = cluster.nic.bandwidth * static_cast<double>(between(1, 4)) / 2;
       break;
     case 2:
@@ -122,7 +122,7 @@ spec::PlatformSpec some_platform(const std::vector<spec::Transport>& transports)
   }
 }
 
-/// Returns a job of any registered algorithm for the number of ranks.
+/// Returns a job of a drawn registered algorithm for this number of ranks.
 CollectiveJob some_job(std::size_t ranks) {
   const collectives::CollectiveAlgorithm info = *rc::gen::elementOf(collectives::collective_registry());
   CollectiveJob job = test::job(info.kind, info.name, between(0, 9) == 0 ? 0 : magnitude(1, 6.5));
@@ -142,7 +142,7 @@ CollectiveJob some_job(std::size_t ranks) {
   return job;
 }
 
-/// Replaces an algorithm that these ranks cannot run by "ring"; some need nodes of equal size.
+/// Replaces an algorithm that these ranks cannot run, e.g. one that needs nodes of equal size, by "ring".
 void settle(CollectiveJob& job, const spec::PlatformSpec& platform, const std::vector<std::string>& hosts) {
   const auto* cluster = std::get_if<spec::GpuClusterSpec>(&platform.what);
   const bool even = cluster != nullptr && cluster->gpus > 1 && cluster->nodes > 1 &&
@@ -154,7 +154,7 @@ void settle(CollectiveJob& job, const spec::PlatformSpec& platform, const std::v
   if ((of_even_nodes && !even) || no_torus) job.algorithm = "ring";
 }
 
-/// Describes a sample, for the report of a failure.
+/// Describes a sample in the report of a failed case.
 std::string describe(const spec::PlatformSpec& platform, const CollectiveJob& job) {
   const char* kinds[] = {"file", "gpu-cluster", "federation", "wan", "composition"};
   return fmt::format("{} of {} hosts, {} {}, first size {:g}, root {}", kinds[platform.what.index()],
@@ -185,10 +185,10 @@ void twice_as_fast(spec::CompositionSpec& composition) {
 }
 void twice_as_fast(spec::PlatformFileSpec& /*file*/) {}
 
-/// Bytes of every link, and their sum over the collective's messages.
+/// Bytes on every link: as simulated, and summed over the collective's messages.
 struct Carried {
-  std::vector<double> on_links, of_messages;  ///< bytes of the wire, per link
-  double sent = 0, due = 0;                   ///< messages
+  std::vector<double> on_links, of_messages;  ///< bytes on the wire, per link
+  double sent = 0, due = 0;                   ///< number of messages: simulated, expected
   bool with_tcp = false;
 };
 
@@ -206,7 +206,7 @@ Carried carry(const spec::PlatformSpec& platform, const std::vector<std::string>
       replay(nodes, *rounds, connections);
       double due = 0;
       double with_tcp = 0;
-      // For a handshake, the receiver sends a notice without payload for each message.
+      // With a handshake, the receiver first sends an empty notice for each message.
       const bool words = rounds->pace().handshake != collectives::Pace::Handshake::eager;
       std::map<std::int32_t, double> expected;
       std::vector<collectives::Transfer> transfers;
@@ -260,7 +260,7 @@ Sample some_sample(const std::vector<spec::Transport>& transports) {
   Sample sample;
   sample.platform = some_platform(transports);
   sample.hosts = host_names(sample.platform);
-  // All hosts, or the first few.
+  // Uses all hosts, or the first few.
   if (between(0, 1) == 0)
     sample.hosts.resize(static_cast<std::size_t>(between(1, static_cast<std::int64_t>(sample.hosts.size()))));
   sample.job = some_job(sample.hosts.size());
@@ -284,7 +284,7 @@ TEST(Properties, EveryLinkCarriesWhatTheMessagesOverItMake) {
     RC_ASSERT(carried.on_links.size() == carried.of_messages.size());
     for (std::size_t link = 0; link < carried.on_links.size(); ++link) {
       const double expected = carried.of_messages[link];
-      // TCP adds acknowledgements and retransmitted segments.
+      // TCP adds acknowledgements and retransmitted segments, so its links may carry more.
       if (carried.with_tcp) {
         RC_ASSERT(carried.on_links[link] >= expected * (1 - 1e-9));
       } else {
@@ -305,7 +305,7 @@ TEST(Properties, TimesArePositiveAndTheSameBitByBit) {
     RC_ASSERT(first.cold_seconds == second.cold_seconds);
     RC_ASSERT(first.messages == second.messages);
     RC_ASSERT(std::isfinite(first.seconds));
-    // Only jobs without messages, or with empty messages on links without latency, take no time.
+    // A job takes no time only if it has no messages, or only empty ones on links without latency.
     const double most = *std::ranges::max_element(sample.job.request.bytes);
     if (first.messages > 0 && most > 0) {
       RC_ASSERT(first.seconds > 0);
@@ -316,7 +316,7 @@ TEST(Properties, TimesArePositiveAndTheSameBitByBit) {
   EXPECT_TRUE(held);
 }
 
-/// Changes the job to one round in which all messages are sent at the beginning.
+/// Turns the job into one round, in which all messages are sent at the beginning.
 CollectiveJob one_round(CollectiveJob job) {
   using enum step::CollectiveKind;
   switch (job.request.kind) {
@@ -336,7 +336,7 @@ CollectiveJob one_round(CollectiveJob job) {
   return job;
 }
 
-/// `allowance`: allowed relative slowdown for twice the bandwidth.
+/// Expects that no job is slower with twice the bandwidth, except by the relative `allowance`.
 void expect_faster(const char* property, const std::vector<spec::Transport>& transports, bool in_one_round,
                    double allowance) {
   const bool held = rc::check(property, [&] {
@@ -355,9 +355,9 @@ void expect_faster(const char* property, const std::vector<spec::Transport>& tra
 
 TEST(Properties, TwiceTheBandwidthIsNeverSlower) { expect_faster("twice the bandwidth", no_tcp, false, 1e-9); }
 
-// Over TCP, a message's time depends on the queues that it meets when it starts. In collectives of several rounds,
-// messages that missed each other may collide when everything is faster, so there is no law. The fitted corrections may
-// lose 1 %: of 8,900 drawn cases five lost more than 0.5 %, none more than 0.9 %.
+// Over TCP, a message's time depends on the queues that it meets. In collectives of several rounds, a faster network
+// can make messages collide, so the law holds for one round only. The fitted corrections allow 1 %: five of 8,900 drawn
+// cases were over 0.5 % slower, none over 0.9 %.
 TEST(Properties, TwiceTheBandwidthIsNotSlowerOverTcpInOneRound) {
   expect_faster("twice the bandwidth, TCP", any_transport, true, 0.01);
 }

@@ -76,7 +76,7 @@ TEST(Simulator, SchedulesThatAreEqualAreSimulatedOnce) {
 }
 
 TEST(Simulator, APlatformThatVariesIsFollowedOverTime) {
-  // The host computes at full speed in the first second and at half speed afterwards.
+  // The host computes at full speed for one second and at half speed afterwards.
   const TemporaryFile platform(platform_xml("<host id=\"w0\" speed=\"1Gf\"/>", "Full", "",
                                             "<trace id=\"slower\" periodicity=\"1000.0\">\n0.0 1.0\n1.0 0.5\n</trace>\n"
                                             "<trace_connect kind=\"SPEED\" trace=\"slower\" element=\"w0\"/>\n"));
@@ -184,7 +184,7 @@ TEST(Simulator, RefusesSchedulesThatAreNone) {
                   "unequal size");
   Script wide(2);
   wide.gather(schedule::PerWorker({1, 2, 3}));
-  EXPECT_EQ(refusal(cluster, wide.schedule()), "");  // more values than workers: the first ones
+  EXPECT_EQ(refusal(cluster, wide.schedule()), "");  // values of workers that do not exist are ignored
   Script four(4);
   four.gather(schedule::PerWorker({1, 2}));
   const TemporaryFile larger(Star{.workers = 4}.xml());
@@ -232,7 +232,7 @@ TEST(Simulator, SurvivesItsChildBeingKilled) {
             1U);
 }
 
-// `explain` used to leave a line out, with exit code 0, if SimGrid crashed for lack of memory in one of its attempts.
+// When SimGrid crashed for lack of memory in one of its attempts, `explain` once left a line out and exited with 0.
 TEST(Simulator, ACrashIsNoFinding) {
   const TemporaryFile file(Star{}.xml());
   std::vector<schedule::Schedule> schedules;
@@ -259,7 +259,7 @@ TEST(Simulator, PassesOnWhatTheProgressCallThrows) {
       std::runtime_error);
   int child = 0;
   std::ifstream("/proc/thread-self/children") >> child;
-  EXPECT_EQ(child, 0);  // nothing is left running
+  EXPECT_EQ(child, 0);  // no child process is left
 }
 
 TEST(Simulator, WritesNothingToTheTerminal) {

@@ -5,7 +5,7 @@
 #include "sim/star.hpp"
 #include "sim/world.hpp"
 
-// Tests a device that is slower than others of its kind, by the same factor for all work.
+// Tests a device that does all work slower than others of its kind, by one factor.
 
 namespace dadsim::test {
 namespace {

@@ -2,7 +2,8 @@
 
 // clang-format off
 #include <simgrid/s4u.hpp>
-#include <smpi/smpi.h>  // redefines names of the standard library: include after SimGrid's headers, before ours
+#include <smpi/smpi.h>  // Redefines names of the standard library: include it after SimGrid's headers and before
+                        // dadsim's.
 // clang-format on
 
 #include <fmt/format.h>
@@ -19,9 +20,9 @@
 #include "spec/platform_specification.hpp"
 #include "support/wire.hpp"
 
-// Runs collectives of SMPI, SimGrid's MPI, on a platform of dadsim.
+// Runs collectives of SMPI, SimGrid's implementation of MPI, on a dadsim platform.
 
-// Exported by SMPI, without a header.
+// SMPI exports these functions but declares them in no header.
 namespace simgrid::smpi {
 int allreduce__lr(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 int allreduce__rdb(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
@@ -35,15 +36,15 @@ namespace dadsim::test {
 using AllReduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 using AllGather = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
 
-/// Returns the seconds until the last rank is done, with one rank per host; runs in its own process.
+/// Returns the seconds until the last rank ends, with one rank per host. Runs in a process of its own.
 inline double by_smpi(const spec::PlatformSpec& platform, AllReduce all_reduce, AllGather all_gather,
                       int block_floats) {
   double seconds = -1;
   const auto body = [&](const sim::MessageSink& sink) {
     smpi_init_options();
     const auto engine = sim::load_engine(platform);
-    // Software costs nothing, and messages of every size are eager. With SMPI's rendezvous, receivers too would delay a
-    // ring if latencies differ.
+    // MPI calls cost no time, and messages of every size are eager. With a rendezvous, receivers too would delay a ring
+    // whose latencies differ.
     for (const char* setting :
          {"network/latency-factor:1", "smpi/simulate-computation:no", "smpi/host-speed:1Gf", "smpi/os:0:0:0",
           "smpi/or:0:0:0", "smpi/ois:0:0:0", "smpi/async-small-thresh:1000000000",
@@ -53,7 +54,7 @@ inline double by_smpi(const spec::PlatformSpec& platform, AllReduce all_reduce, 
     SMPI_init();
     const std::vector<std::string> hosts = host_names(platform);
     const auto ranks = static_cast<int>(hosts.size());
-    // The values do not matter here: all ranks share one buffer for each purpose.
+    // Values do not matter here, so all ranks share one buffer per purpose.
     std::vector<float> in(static_cast<std::size_t>(block_floats) * hosts.size());
     std::vector<float> out(in.size());
     double last = 0;

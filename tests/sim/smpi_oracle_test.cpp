@@ -9,10 +9,10 @@
 #include "sim/declared.hpp"
 #include "sim/smpi_collective.hpp"
 
-// Compares collectives with those of SMPI, SimGrid's MPI, which are written after the MPI libraries. Both run on the
-// same platform with the same sharing rules. SMPI adds a message's latency before its bytes, dadsim after them. Without
-// queues between messages of a pair, both give latency plus bytes over rate. SMPI adds an envelope of 16 bytes to every
-// message, which is below 0.1 % at these sizes.
+// Compares collectives with those of SMPI, SimGrid's MPI, which follow the MPI libraries. Both run on one platform with
+// the same bandwidth sharing. SMPI adds a message's latency before its bytes, dadsim after them. Without queues between
+// messages of a pair, both give latency plus bytes over rate. SMPI adds an envelope of 16 bytes to every message, below
+// 0.1 % at these sizes.
 
 namespace dadsim::sim {
 namespace {
@@ -25,15 +25,15 @@ double by_dadsim(const spec::PlatformSpec& platform, step::CollectiveKind kind, 
   return time_collectives(test::workers_on(platform, spec::Fidelity::message), jobs).timings.at(0).seconds;
 }
 
-constexpr double kMostDeviation = 1e-3;  // relative
+constexpr double kMostDeviation = 1e-3;  // relative deviation
 
 class Smpi : public testing::TestWithParam<std::tuple<std::string, std::pair<int, int>>> {};
 
-/// Returns a platform with one adapter of 100 Gbit/s and 1 µs per host.
+/// Returns a platform whose hosts have one adapter of 100 Gbit/s and 1 µs each.
 spec::PlatformSpec network(const std::string& name, int hosts) {
   const spec::LinkSpec nic = test::line(12.5e9, 1e-6);
   spec::GpuClusterSpec cluster = test::cluster_of(hosts, 1, nic, nic);
-  // Eight hosts below a leaf. The second tree has half as many lines up as down, so messages share them.
+  // Both trees have eight hosts per leaf. The narrow tree has half as many lines up as down, so messages share lines.
   if (name == "fat_tree") cluster.fabric = test::fat_tree(8, nic);
   if (name == "narrow_fat_tree") cluster.fabric = test::fat_tree(8, nic, 2);
   return {"", cluster, {}, {}};
@@ -41,7 +41,7 @@ spec::PlatformSpec network(const std::string& name, int hosts) {
 
 TEST_P(Smpi, CollectivesTakeTheSameTime) {
   const auto& [name, size] = GetParam();
-  const auto [ranks, block] = size;  // block: bytes, share of a rank
+  const auto [ranks, block] = size;  // block: bytes per rank
   const spec::PlatformSpec platform = network(name, ranks);
   const double vector = static_cast<double>(block) * ranks;
   const auto compare = [&](const char* what, double own, double theirs) {
@@ -74,14 +74,14 @@ const auto case_name = [](const auto& given) {
   return fmt::format("{}_{}_ranks_{}_bytes", std::get<0>(given.param), ranks, block);
 };
 
-// `rab_rdb` (MPICH's) is SMPI's Rabenseifner algorithm by halving and doubling; `rab1` and `rab2` send the parts
-// directly to their owners. `NTSLR` is SMPI's all-gather around a ring; SMPI's `ring` has a new partner in every round.
+// SMPI's `rab_rdb` (MPICH's) is Rabenseifner's algorithm by halving and doubling; `rab1` and `rab2` send parts directly
+// to their owners. SMPI's `NTSLR` gathers around a ring, while its `ring` changes partners every round.
 INSTANTIATE_TEST_SUITE_P(Oracle, Smpi,
                          testing::Combine(testing::Values("one_switch", "fat_tree", "narrow_fat_tree"),
                                           testing::Values(std::pair{16, 4096}, std::pair{16, 65536},
                                                           std::pair{64, 4096}, std::pair{64, 16384})),
                          case_name);
-// On this platform most messages share lines.
+// Most messages share lines on this platform.
 INSTANTIATE_TEST_SUITE_P(LargeOracle, Smpi, testing::Values(std::tuple{"narrow_fat_tree", std::pair{256, 4096}}),
                          case_name);
 

@@ -13,7 +13,7 @@
 #include "schedule/schedule.hpp"
 #include "sim/simulator.hpp"
 
-// Common parts of the simulation's tests: a star platform with times that can be worked out by hand, and schedules.
+// Parts of several simulation tests: a star platform whose times can be computed by hand, and schedules.
 
 namespace dadsim::test {
 
@@ -37,7 +37,7 @@ class TemporaryFile {
   std::filesystem::path path_;
 };
 
-/// Returns a platform file with hosts, links and routes of one zone; `before` and `after` are placed next to the zone.
+/// Returns a platform file with one zone of hosts, links and routes; `before` and `after` are the text around the zone.
 inline std::string platform_xml(const std::string& body, const std::string& routing = "Full",
                                 const std::string& before = "", const std::string& after = "") {
   return fmt::format(
@@ -85,7 +85,7 @@ struct Star {
     return platform_xml(body);
   }
 
-  /// Returns the seconds for which a message occupies its links before the next of its pair can follow.
+  /// Returns the seconds for which a message occupies its links; the next message of its pair follows then.
   double transfer(double bytes) const { return bytes / rate; }
   /// Returns the seconds of a message between a worker and the hub, alone on its links.
   double to_hub(double bytes) const { return latency + bytes / rate; }
@@ -126,7 +126,7 @@ inline sim::Cluster cluster_on(const std::string& platform, std::size_t workers,
 
 inline schedule::PerWorker same(double value) { return schedule::PerWorker(std::vector<double>{value}); }
 
-/// Builds a schedule, task by task. Collectives return their index, to wait for.
+/// Builds a schedule, task by task. Adding a collective returns its index, for a later wait.
 class Script {
  public:
   explicit Script(std::size_t workers, bool aggregator = true) {
@@ -145,8 +145,8 @@ class Script {
   }
   std::int32_t gather(schedule::PerWorker bytes) { return collective(step::CollectiveKind::gather, std::move(bytes)); }
   std::int32_t gather(double bytes) { return gather(same(bytes)); }
-  /// Workers normally do not wait for their sent messages. Here they wait for an empty message of the aggregator, sent
-  /// once it has received everything.
+  /// Gathers and answers. Workers do not wait for messages that they send, so they wait for an empty answer, which the
+  /// aggregator sends once it has received everything.
   Script& gather_and_answer(schedule::PerWorker bytes) {
     wait(gather(std::move(bytes)), step::Role::aggregator);
     return wait(broadcast(0));

@@ -24,7 +24,7 @@ struct Case {
   double per_connection = 0;  ///< byte/s per connection of measured lines; 0: plain lines
 };
 
-/// Returns sites and a hub (the last node), each site with its own line.
+/// Returns sites with one line each, and a hub as the last node.
 sim::Cluster sites_and_hub(std::size_t sites, const Case& of_lines) {
   const auto& [transport, rendezvous, per_connection] = of_lines;
   spec::LinkSpec link{
@@ -49,7 +49,7 @@ class WorldCuts : public testing::TestWithParam<Case> {
  protected:
   static constexpr Node kHub = 4;
   std::unique_ptr<sim::SimulatedWorld> make() const { return sim::simulate_world(sites_and_hub(4, GetParam())); }
-  /// Returns the seconds of a single message.
+  /// Returns the seconds of a message that is alone in the network.
   static double alone(world::World& world, Node from, Node to, double bytes) {
     const double begin = world.now();
     const Activity sent = world.send(from, to, bytes);
@@ -57,7 +57,7 @@ class WorldCuts : public testing::TestWithParam<Case> {
     EXPECT_TRUE(event && event->activity == sent && event->kind == Event::Kind::done);
     return world.now() - begin;
   }
-  /// Processes events for `seconds`; returns the arrived activities.
+  /// Processes events for `seconds`; returns the activities that ended.
   static std::set<Activity> wait(world::World& world, double seconds) {
     std::set<Activity> arrived;
     const Activity timer = world.timer(seconds);
@@ -68,7 +68,7 @@ class WorldCuts : public testing::TestWithParam<Case> {
       arrived.insert(event->activity);
     }
   }
-  /// Processes events until nothing is in progress; returns how each activity ended.
+  /// Processes events until no activity is left; returns how each activity ended.
   static std::map<Activity, Event::Kind> ends(world::World& world) {
     std::map<Activity, Event::Kind> kinds;
     while (const std::optional<Event> event = world.next()) {
@@ -79,8 +79,8 @@ class WorldCuts : public testing::TestWithParam<Case> {
   }
 };
 
-/// Seconds after which a message is cut off: at once, in its latency, in slow start, in full flow, and in the latency
-/// after its transfer. 300,000 bytes take about 0.3 s and two latencies.
+/// Seconds after which a message is cut off: at once, during its latency, in slow start, at full rate, and in the
+/// latency after its transfer. 300,000 bytes take about 0.3 s and two latencies.
 constexpr std::array kMoments = {0.0, 1e-5, 0.01, 0.03, 0.06, 0.1, 0.2, 0.3, 0.335};
 
 TEST_P(WorldCuts, WhatIsUnderWayFailsWhenItsHostGoesDownAndNothingIsLeft) {
@@ -99,7 +99,7 @@ TEST_P(WorldCuts, WhatIsUnderWayFailsWhenItsHostGoesDownAndNothingIsLeft) {
       world->set_host(victim, false);
       EXPECT_FALSE(world->is_up(victim));
       const auto kinds = ends(*world);
-      EXPECT_EQ(world->now(), date);  // both ends are notified at once
+      EXPECT_EQ(world->now(), date);  // all messages fail at once
       EXPECT_EQ(kinds.size() + arrived.size(), sent.size());
       for (const auto& [activity, kind] : kinds) {
         EXPECT_TRUE(sent.contains(activity));
@@ -110,7 +110,7 @@ TEST_P(WorldCuts, WhatIsUnderWayFailsWhenItsHostGoesDownAndNothingIsLeft) {
       EXPECT_EQ(ends(*world).begin()->second, Event::Kind::failed);
       world->set_host(victim, true);
       EXPECT_TRUE(ends(*world).empty());
-      // The network is unaffected: a new connection takes as long as the first.
+      // The failures leave no trace: a message on a new connection takes as long as the first one.
       EXPECT_NEAR(alone(*world, 0, kHub, 3e5), first, 1e-9);
       wait(*world, 10);
       world->set_host(victim, false);
@@ -169,8 +169,8 @@ TEST_P(WorldCuts, ACancelledMessageIsNotHeardOfAndTakesItsConnectionWithIt) {
   }
 }
 
-/// Sends messages of every size in both directions, repeatedly, each of which must arrive. Returns the date of the last
-/// arrival.
+/// Sends messages of many sizes in both directions, again and again, all of which must arrive. Returns the date of the
+/// last arrival.
 double send_all_ways(const sim::Cluster& cluster, Node hub, double scale = 1) {
   const std::unique_ptr<sim::SimulatedWorld> world = sim::simulate_world(cluster);
   std::set<Activity> sent;
@@ -193,7 +193,7 @@ double send_all_ways(const sim::Cluster& cluster, Node hub, double scale = 1) {
   return world->now();
 }
 
-/// A latency that changes while a message waits to begin, or as it begins, neither blocks nor loses the message.
+/// A latency that changes before or while a message begins neither blocks nor loses the message.
 TEST_P(WorldCuts, LatenciesThatChangeWhileMessagesWaitLetAllOfThemArrive) {
   for (const std::vector<double>& factors : {std::vector<double>{1, 3}, {1, 0.01}}) {
     SCOPED_TRACE(factors.back());
@@ -210,8 +210,8 @@ TEST_P(WorldCuts, LatenciesThatChangeWhileMessagesWaitLetAllOfThemArrive) {
   }
 }
 
-/// If anything varies, connections share a link in proportion to 1 ÷ latency. Without latencies they share equally, and
-/// nothing is lost.
+/// If anything varies over time, connections share a link in proportion to 1 ÷ latency. With latencies of 0 they share
+/// equally, and no message is lost.
 TEST_P(WorldCuts, LinksWithoutLatencyShareABandwidthThatChanges) {
   sim::Cluster cluster = sites_and_hub(4, GetParam());
   cluster.platform.changes.push_back({.link = "*", .bandwidth_factor = 1, .latency_factor = 0});
@@ -299,7 +299,8 @@ TEST(Population, LinesOfSitesScatterAsTheyAreSaidTo) {
     world->send(hub, site, 1e6);
     world->next();
     EXPECT_NEAR(world->now() - begin, up, 1e-6 * up);  // same factor in both directions
-    const double logarithm = std::log(1 / up);         // log of the factor: 1e6 bytes take a second at the median
+    const double logarithm = std::log(1 / up);         // logarithm of the line's factor, as 1e6 bytes take 1 s on the
+                                                       // median line
     sum += logarithm;
     squares += logarithm * logarithm;
   }

@@ -1,4 +1,4 @@
-// Tests how computing during communication, recomputation and training software change the step time of the catalogue's
+// Tests how overlapping communication, recomputation and the training software change the step time on catalogue
 // devices.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Returns a step of GPT-2 medium on two nodes of `gpus` A100, with one adapter per GPU.
+/// Returns a step of GPT-2 medium on two nodes of `gpus` A100 with one adapter per GPU.
 report::RunResult gpt_step(const std::string& timed_as, const std::string& others = "", int gpus = 2,
                            const char* fidelity = "flow", const char* device = "a100-sxm4-80",
                            const char* nic = "ib-hdr") {
@@ -28,7 +28,7 @@ report::RunResult gpt_step(const std::string& timed_as, const std::string& other
 }
 
 TEST(BesideCommunication, ComputingIsSlowerByAtMostItsShareAndAsMuchByFlowAsByMessages) {
-  // On a slow line, sums overlap the whole backward pass, which is at least two thirds of the computing.
+  // On a slow line, all-reduces overlap the whole backward pass, which is at least two thirds of the computing.
   const double quick = gpt_step("precision=\"bf16\"").compute_seconds;
   const double slow = gpt_step("precision=\"bf16\"", "", 2, "flow", "a100-sxm4-80", "10Gbps").compute_seconds;
   EXPECT_GT(slow, 1.05 * quick);

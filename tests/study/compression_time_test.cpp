@@ -1,4 +1,4 @@
-// Tests the time in which a device selects the numbers to send; the order is the one measured in SIDCo's paper.
+// Tests the time that a device needs to select the numbers to send; SIDCo's paper measured the expected order.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Returns the seconds to encode this many numbers, of which a thousandth is kept, with or without error memory.
+/// Returns the seconds to encode `numbers`, of which a thousandth is kept. `memory`: with error memory.
 double encode_seconds(const std::string& device, const std::string& method, double numbers, bool memory,
                       const spec::ParameterValues& chosen = {}) {
   const compress::CompressorInfo& info = compress::compressors().at(method);
@@ -29,10 +29,10 @@ double encode_seconds(const std::string& device, const std::string& method, doub
   return seconds(compressor->encode_work(amount)) + (memory ? seconds(compressor->memory_work(amount)) : 0.0);
 }
 
-// In SIDCo's paper (arXiv 2101.10761), SIDCo is the fastest and the exact top-k the slowest. With error memory the same
-// holds here: DGC's two memories move two words more per number than one memory of errors. Without memory, SIDCo reads
-// all numbers twice, and DGC 1.01 times. Hence SIDCo leads where kernel launches dominate, but not at 10⁸ numbers.
-// There it leads only if selecting from the sample is as slow as a framework's top-k in one block.
+// In SIDCo's paper (arXiv 2101.10761), SIDCo is the fastest and exact top-k the slowest. With error memory the order is
+// the same here: DGC has two memories and moves two words more per number. Without memory, SIDCo reads all numbers
+// twice, DGC 1.01 times. So SIDCo is faster while kernel launches dominate, but not at 10⁸ numbers. There, SIDCo is
+// faster only if DGC selects from its sample as slowly as a framework's top-k in one block.
 TEST(CompressionTime, SidcoIsQuickerThanDgcAndDgcThanTopK) {
   for (const char* device : {"v100-sxm2", "a100-sxm4-80", "h100-sxm5", "xeon-8380"}) {
     for (const double numbers : {1e6, 1e7, 1e8}) {
@@ -46,7 +46,7 @@ TEST(CompressionTime, SidcoIsQuickerThanDgcAndDgcThanTopK) {
       EXPECT_LT(one_stage, seconds("top-k"));
       EXPECT_LT(seconds("random-block"), one_stage) << "the cheapest of all";
       EXPECT_LT(seconds("random-block"), seconds("random-k"));
-      // With a million numbers, a GPU finishes an exact top-k before it has launched all kernels of a sampling method.
+      // With a million numbers, exact top-k on a GPU ends before a sampling method has launched all its kernels.
       if (numbers > 1e6) {
         EXPECT_LT(seconds("dgc"), seconds("top-k"));
       }

@@ -25,8 +25,8 @@ Learned learn_two_sites(const char* exact) {
   return learn_scenario(scenario, nullptr, false);
 }
 
-/// Exact runs learn once. Their steps and messages equal those of separate learning; their curves are copied from the
-/// first run and would otherwise differ by rounding.
+/// Exact methods are learned once. Steps and messages equal those of learning each run; curves are copied from the
+/// first run and differ only by rounding.
 TEST(ExactOnce, StepsAreThoseOfLearningEach) {
   const Learned each = learn_two_sites("each");
   const Learned once = learn_two_sites("once");
@@ -47,7 +47,7 @@ TEST(ExactOnce, StepsAreThoseOfLearningEach) {
     EXPECT_EQ(learned_as(*once.runs[i]), beside) << i;
     EXPECT_FALSE(learned_as(*each.runs[i])) << i;
   }
-  // rank-dAD is not exact and therefore learns separately.
+  // rank-dAD is not exact, so it is learned separately.
   EXPECT_NE(once.runs[2]->trajectory.curve.back().loss, once.runs[0]->trajectory.curve.back().loss);
 }
 

@@ -9,8 +9,8 @@
 #include "sim/star.hpp"
 #include "sim/world.hpp"
 
-// Tests FedAvg with all clients at the same pace. Learning first, round by round, and timing it as a schedule gives the
-// same result as the World program.
+// Tests FedAvg with clients of equal speed. Learning it first, round by round, and timing it as a schedule gives the
+// result of the World program.
 
 namespace dadsim::study {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kSites = 3;
 constexpr std::int64_t kRounds = 6, kSteps = 4;
 
-/// Returns the loss after every round, with local networks trained one after the other.
+/// Returns the loss after every round; trains the clients' networks one after the other.
 std::vector<double> learned_first(const test::SmallProblem& small) {
   const algorithms::LearningProblem problem = small.problem();
   models::Network global(problem.data.shape, problem.model, problem.seed);
@@ -59,7 +59,7 @@ std::vector<double> learned_first(const test::SmallProblem& small) {
   return losses;
 }
 
-/// Returns a round as a schedule: local steps, gather, sum and broadcast.
+/// Returns a round as a schedule: local steps, gather, sum, broadcast.
 schedule::Schedule round_as_schedule(const protocols::Sizing& sizing) {
   schedule::Schedule schedule;
   schedule.workers = kSites;
@@ -86,7 +86,7 @@ schedule::Schedule round_as_schedule(const protocols::Sizing& sizing) {
 
 TEST(Seam, FedAvgOfAllClientsHasTheNumbersAndTheTimesOfItsLearnedFirstForm) {
   test::SmallProblem small(kSites, 210);
-  for (int i = 0; i < 10; ++i) {  // unequal shares, but batches of ten samples at each site
+  for (int i = 0; i < 10; ++i) {  // shares are unequal, but each site's batches have ten samples
     small.partition[0].push_back(small.partition[1].back());
     small.partition[1].pop_back();
   }
@@ -121,8 +121,8 @@ TEST(Seam, FedAvgOfAllClientsHasTheNumbersAndTheTimesOfItsLearnedFirstForm) {
                                                                               {"initial", "in-place"}}));
   ASSERT_EQ(event_driven.qualities.size(), losses.size());
   for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(event_driven.qualities[i][0] / losses[i], 1, 1e-6);
-  // The time between two models of the server is a whole round, beginning with the model's download. The first two
-  // rounds open new connections.
+  // Two models of the server are one whole round apart, which begins with the model's download. The first two rounds
+  // are left out, as they open new connections.
   const auto& versions = event_driven.protocol_log.versions;
   for (std::size_t i = 3; i < versions.size(); ++i) {
     EXPECT_NEAR((versions[i].at - versions[i - 1].at) / timed.steps.front().seconds, 1, 1e-9);

@@ -1,4 +1,4 @@
-// Tests the order of the answers that meet a goal.
+// Tests the order of answers that meet a goal.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// A trial on 16, 32 or 64 devices: equal time, and a cost that grows with their number. 8 devices are too slow; 128
+/// Returns a trial: 16, 32 or 64 devices take equal time, and cost grows with their number. 8 devices are too slow; 128
 /// lack memory.
 report::Trial of_devices(const std::vector<std::string>& assignments) {
   const std::string& one = assignments.front();
@@ -74,7 +74,7 @@ TEST(GoalObjective, WhatDoesNotGoIsAnAnswerAndNeverMeetsTheGoal) {
   EXPECT_EQ(answers.back().trial.infeasible, "needs 90 GB on a worker");
 }
 
-/// Returns a trial with this time; trials with the same `computing` share their errors.
+/// Returns a trial with this time; errors of trials with the same `computing` are shared.
 report::Trial of_time(double hours, double money, const std::string& computing) {
   report::Trial trial{.reached = true, .seconds = 3600 * hours};
   trial.costs.money = money;
@@ -95,7 +95,7 @@ TEST(GoalObjective, AGoalIsMetByTheBandOfWhatItTakes) {
   EXPECT_EQ(standing_of({.seconds = 20 * 3600}, trial), likely) << "19.2 h of 20 h";
   EXPECT_EQ(standing_of({.seconds = 19 * 3600}, trial), open);
   EXPECT_EQ(standing_of({.seconds = 0.999 * low}, trial), missed);
-  // Values that depend on time have a band; other values have none.
+  // Values that depend on time have a band, and other values have none.
   EXPECT_EQ(standing_of({.money = 101}, trial), likely);
   report::Trial large = trial;
   large.memory = 80e9;
@@ -104,7 +104,7 @@ TEST(GoalObjective, AGoalIsMetByTheBandOfWhatItTakes) {
   EXPECT_EQ(standing_of({.throughput = 999}, large), likely);
   EXPECT_EQ(standing_of({.throughput = 999 / trial.band->high}, large), met);
   EXPECT_EQ(to_string(open), std::string("cannot be said"));
-  // A limit on an unknown value is neither met nor missed, unless another limit is missed.
+  // A limit on an unknown value is neither met nor missed, but the goal is missed if another limit is.
   EXPECT_EQ(standing_of({.scaling = 0.5}, trial), open);
   EXPECT_EQ(standing_of({.throughput = 1}, trial), open);
   EXPECT_EQ(standing_of({.seconds = 0.999 * low, .scaling = 0.5}, trial), missed);
@@ -128,7 +128,7 @@ TEST(GoalObjective, ChoicesWithinTheBandOfEachOtherAreTiedAndTheCheaperOneIsSaid
   goal.devices = 100;
   change.varied.values = {"8", "16"};
   goal.allowed = {change};
-  // Errors of the same devices cancel: 18 h are certainly less than 19 h. With different devices the order is open.
+  // Errors of equal devices cancel, so 18 h are certainly less than 19 h. With different devices, the order stays open.
   EXPECT_EQ(answers("a")[0].choices[0].value, "16");
   const auto tied = answers("b");
   EXPECT_EQ(tied[0].choices[0].value, "8");

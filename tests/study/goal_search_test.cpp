@@ -34,7 +34,7 @@ std::map<std::string, std::string> as_map(const std::vector<std::string>& assign
   return map;
 }
 
-/// Returns an evaluation whose time is `work` ÷ the number in the assignment, in seconds.
+/// Returns an evaluation that takes `work` ÷ `link.up` seconds.
 Evaluate inversely(double work, int* count = nullptr) {
   return [work, count](const std::vector<std::string>& assignments, const std::string&) {
     if (count != nullptr) ++*count;
@@ -46,7 +46,7 @@ Evaluate inversely(double work, int* count = nullptr) {
 TEST(GoalSearch, FindsTheLeastNumberThatMeetsTheGoalAndItsNeighbourThatDoesNot) {
   int count = 0;
   const spec::GoalSpec goal{.seconds = 60, .allowed = {range("link.up", 1, 1e6, "{}Mbps")}};
-  // The goal of 60 s is met from 151.2 on.
+  // Numbers from 151.2 on meet the goal of 60 s.
   const auto answers = search_goal(goal, {"dad"}, inversely(60 * 151.2, &count));
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_TRUE(answers[0].met);
@@ -54,7 +54,7 @@ TEST(GoalSearch, FindsTheLeastNumberThatMeetsTheGoalAndItsNeighbourThatDoesNot) 
   EXPECT_EQ(answers[0].neighbour->value, "151Mbps");
   EXPECT_LE(answers[0].trial.seconds, 60);
   EXPECT_GT(answers[0].neighbour_trial->seconds, 60);
-  // 13 numbers over the range, then bisection between two of them: 5,400 numbers ÷ 12.
+  // The search tries 13 numbers over the range, then bisects between two of them, which are 5,400 numbers apart.
   EXPECT_LE(count, 13 + 10);
   EXPECT_EQ(answers[0].tried.size(), static_cast<std::size_t>(count));
   EXPECT_TRUE(std::ranges::is_sorted(answers[0].tried, {}, &report::Tried::number));
@@ -62,7 +62,7 @@ TEST(GoalSearch, FindsTheLeastNumberThatMeetsTheGoalAndItsNeighbourThatDoesNot) 
   EXPECT_FALSE(answers[0].may || answers[0].safe) << "nothing is known of seeds";
 }
 
-/// Returns an evaluation that meets 60 s only inside the pieces.
+/// Returns an evaluation that meets 60 s only for numbers inside the pieces.
 Evaluate in_pieces(const std::vector<std::pair<double, double>>& pieces) {
   return [pieces](const std::vector<std::string>& assignments, const std::string&) {
     const double number = std::stod(as_map(assignments).at("link.up"));
@@ -119,7 +119,7 @@ TEST(GoalSearch, SeedsLeaveABandOpen) {
     };
     return search_goal(goal, {"dad"}, evaluate)[0];
   };
-  const auto answer = with({0.9, 1.1});  // 136.08 and 166.32
+  const auto answer = with({0.9, 1.1});  // the bounds of the answer are 151.2 times these: 136.08 and 166.32
   EXPECT_EQ(answer.answer->value, "152");
   EXPECT_EQ(answer.may.value(), "137");
   EXPECT_EQ(answer.safe.value(), "167");
@@ -163,7 +163,7 @@ TEST(GoalSearch, FindsWhatOnlyTheMiddleOfARangeMeets) {
   const spec::GoalSpec goal{.seconds = 60, .allowed = {range("batch", 1, 1000)}};
   const Evaluate evaluate = [](const std::vector<std::string>& assignments, const std::string&) {
     const double batch = std::stod(as_map(assignments).at("batch"));
-    return report::Trial{.reached = true, .seconds = 1000 / batch + batch};  // 63.2 s at least
+    return report::Trial{.reached = true, .seconds = 1000 / batch + batch};  // at least 63.2 s, for any batch
   };
   const spec::GoalSpec wide{.seconds = 70, .allowed = {range("batch", 1, 1000)}};
   EXPECT_FALSE(

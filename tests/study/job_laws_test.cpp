@@ -1,4 +1,4 @@
-// Tests laws of training steps on drawn jobs; the suite draws some, DADSIM_DRAWS=300 draws 300.
+// Tests laws of training steps on drawn jobs. The suite draws 24; DADSIM_DRAWS=300 draws 300.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,12 +17,12 @@
 namespace dadsim::study {
 namespace {
 
-/// Training job, with the parts that the laws change.
+/// A training job; the laws change its parts.
 struct DrawnJob {
   std::string device, precision, workload;
   int nodes = 2, gpus = 2, batch = 1;
   std::string nic = "200Gbps", latency = "3us", attention = "plain", sharding = "none", recompute = "none";
-  std::string kernels, divided;  ///< attributes of the device, and of <timed-as>
+  std::string kernels, divided;  ///< XML attributes of the device, and of <timed-as>
 
   std::string text() const {
     return fmt::format(
@@ -86,10 +86,10 @@ class Drawing {
 
 constexpr double kRounding = 1 + 1e-9;
 
-/// Checks the laws; each compares a job with a job that differs in one part.
+/// Checks the laws, each of which compares a job with one that differs in one part.
 class Laws {
  public:
-  std::map<std::string, int> held;  ///< number of checks per law
+  std::map<std::string, int> held;  ///< number of checks, by law
 
   void parts_add_up(const report::RunResult& run) {
     ++held["a step and its parts add up"];
@@ -107,7 +107,7 @@ class Laws {
     other.attention = "flash";
     const report::RunResult flash = run_of(other);
     EXPECT_LE(flash.step_seconds, kRounding * run.step_seconds);
-    // Plain attention that is recomputed keeps nothing; flash attention keeps a number per head and token.
+    // Plain attention with recomputation keeps nothing; flash attention keeps one number per head and token.
     const double kept =
         job.recompute == "selective" ? 4.0 * job.batch * size("heads") * size("sequence") * size("layers") : 0;
     EXPECT_LE(flash.memory.total(), run.memory.total() + kept);
@@ -137,7 +137,7 @@ class Laws {
     DrawnJob other = job;
     other.nodes = 2 * job.nodes;
     const report::RunResult more = run_of(other);
-    // If workers divide work, more workers leave less for each.
+    // With sharding the law may fail, since more workers leave less work for each.
     if (job.sharding == "none") {
       EXPECT_GE(kRounding * more.step_seconds, run.step_seconds);
     }

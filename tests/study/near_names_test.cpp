@@ -43,7 +43,7 @@ void are_taken(NameKind kind, const Meant& names) {
   }
 }
 
-/// Returns true for a workload whose number of layers a scenario sets; its name states no size.
+/// Returns true for a workload whose size is set by the scenario and not by its name.
 bool is_of_any_size(NameKind kind, const std::string& name) {
   if (kind != NameKind::workload) return false;
   const std::vector<spec::ParameterSpec>& sizes = spec::workload_registry().at(name).parameters;
@@ -125,7 +125,7 @@ TEST(NearNames, AnotherFamilyOfModelsIsAskedFor) {
   EXPECT_EQ(found.nearest, std::vector<std::string>{"nemotron-h-8b"});
 }
 
-// Tests the first words of all names, such as `bert`, `llama` and `t5`.
+// Tests the first word of every name, such as `bert`, `llama` and `t5`.
 TEST(NearNames, AFamilyAloneSaysTheSizeThatIsTakenOrAsks) {
   const std::vector<std::string> names = names_of(NameKind::workload);
   std::size_t of_any_size = 0, taken = 0, asked = 0;

@@ -4,17 +4,17 @@
 
 namespace dadsim::test {
 
-// One site with its own line to the hub, whose sums take no time: times are known in closed form.
+// Scenario of one site with a line to the hub, where summing takes no time, so that all times have a closed form.
 namespace one_line {
 
-constexpr double bytes = 4 * 7850;   // gradient of 784-10
+constexpr double bytes = 4 * 7850;   // gradient bytes of a 784-10 network
 constexpr double up = 10e6 / 8;      // byte/s
 constexpr double down = 1e9 / 8;     // byte/s
-constexpr double latency = 5e-3;     // seconds each way
-constexpr double computing = 10e-3;  // seconds per step, set in the device
-constexpr double kHourPrice = 36;    // price of the worker per hour: a hundredth per second
+constexpr double latency = 5e-3;     // seconds in each direction
+constexpr double computing = 10e-3;  // seconds of computing per step, set in the device
+constexpr double kHourPrice = 36;    // price of a worker per hour, which is 0.01 per second
 
-/// `more` are further elements of the scenario.
+/// `more`: further XML elements of the scenario.
 inline std::string scenario(const std::string& more = "") {
   return R"(<scenario name="one line" seed="1">
   <platform>

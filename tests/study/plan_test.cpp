@@ -1,4 +1,4 @@
-// Tests questions with known closed-form answers: one line, one device.
+// Tests plans whose answers have a closed form: one line and one device.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ class Plan : public ::testing::Test {
   }
   double steps() const { return static_cast<double>(steps_); }
 
-  /// Sets elements of <costs>.
+  /// Sets the elements inside <costs>.
   void price_lines(const std::string& lines) { lines_ = lines; }
 
  protected:
@@ -90,7 +90,7 @@ TEST_F(Plan, FindsTheSlowestDevice) {
 }
 
 TEST_F(Plan, KeepsWithinMoney) {
-  const double limit = 0.004;  // price of 0.4 s of the worker
+  const double limit = 0.004;  // the price of 0.4 s of a worker
   const report::PlanReport report = plan(
       R"(<goal cost="0.004"><allow path="platform.federation.sites.up" from="0.1" to="1000" unit="Mbps"/></goal>)");
   const report::GoalAnswer& best = report.answers.front();
@@ -142,8 +142,8 @@ TEST_F(Plan, OneSeedHasTheBandOfAnAssumedScatter) {
   const report::GoalAnswer& best = report.answers.front();
   ASSERT_TRUE(best.met && best.trial.band && best.may && best.safe) << verdict(document_of(report));
   const double n = steps();
-  const double chance = estimate::chance_of(estimate::seed_scatter("alone"));  // chance of an exact run
-  // The target may have been met at any step after the previous evaluation.
+  const double chance = estimate::chance_of(estimate::seed_scatter("alone"));  // error from chance, for an exact run
+  // The target is met at one of the steps after the previous evaluation, so the lower end is (n − 1) ÷ n.
   const estimate::Band step = estimate::band_of(best.trial.contender.parts);
   const double down_to = std::hypot(std::log(n / (n - 1)), chance, std::log(step.low));
   EXPECT_NEAR(best.trial.band->low, std::exp(-down_to), 1e-3);
@@ -169,7 +169,7 @@ TEST_F(Plan, SeedsAreLearnedOnceAndTheirMeanIsAnswered) {
   const report::GoalAnswer& best = report.answers.front();
   ASSERT_TRUE(best.met && best.trial.band && best.may && best.safe) << verdict(document_of(report));
   EXPECT_EQ(best.trial.seeds, 4U);
-  std::vector<estimate::Arrival> arrivals;  // in steps
+  std::vector<estimate::Arrival> arrivals;  // bounds of the arrival at the target, in steps
   for (int seed = 1; seed <= 4; ++seed) {
     const std::int64_t at = steps_with({"seed=" + std::to_string(seed)});
     arrivals.push_back({static_cast<double>(at - 1), static_cast<double>(at)});
@@ -185,7 +185,7 @@ TEST_F(Plan, SeedsAreLearnedOnceAndTheirMeanIsAnswered) {
   EXPECT_NE(verdict(document_of(report)).find("over 4 seeds"), std::string::npos) << verdict(document_of(report));
 }
 
-/// For each choice, a plan reports the same band as a run of the same file, also with several seeds.
+/// For every choice, a plan reports the same band as a run of the same file, with several seeds too.
 TEST_F(Plan, SaysTheBandOfTheRun) {
   const std::string path = folder_.path("same.xml");
   std::ofstream(path) << test::one_line::scenario(R"(<goal within="1h"/>)");
@@ -201,10 +201,10 @@ TEST_F(Plan, SaysTheBandOfTheRun) {
 }
 
 TEST_F(Plan, LinesAreRentedForAsLongAsTrainingTakes) {
-  price_lines(R"(<line link="site-* up" per-mbps-month="2629800"/>)");  // 1 per second and Mbit/s
+  price_lines(R"(<line link="site-* up" per-mbps-month="2629800"/>)");  // a price of 1 per second and Mbit/s
   const std::string range = R"(<allow path="platform.federation.sites.up" from="0.1" to="1000" unit="Mbps"/></goal>)";
-  plan(R"(<goal cost="1e9">)" + range);  // for the steps
-  const double limit = 0.272 * steps();  // a step costs at least 0.266, at 0.35 Mbit/s
+  plan(R"(<goal cost="1e9">)" + range);  // called for the number of steps
+  const double limit = 0.272 * steps();  // a step costs at least 0.266, reached at 0.35 Mbit/s
   const report::PlanReport report = plan(fmt::format(R"(<goal cost="{}">)", limit) + range);
   const report::GoalAnswer& best = report.answers.front();
   ASSERT_TRUE(best.met) << verdict(document_of(report));
@@ -217,7 +217,7 @@ TEST_F(Plan, LinesAreRentedForAsLongAsTrainingTakes) {
   EXPECT_GT(money(std::stod(best.neighbour->value)), 0.999 * limit);
   EXPECT_NEAR(*best.trial.costs.money, money(mbps), 1e-3 * money(mbps));
   EXPECT_NEAR(*best.trial.lines_per_month, mbps * 2629800, 1);
-  // Beyond this rate, the time saved no longer pays for the line.
+  // Above this rate, the saved time is worth less than the line costs.
   ASSERT_EQ(best.misses_again.size(), 1U);
   EXPECT_TRUE(best.misses_again[0].to_the_end);
   const double last = std::stod(best.misses_again[0].from);
@@ -226,8 +226,8 @@ TEST_F(Plan, LinesAreRentedForAsLongAsTrainingTakes) {
   EXPECT_NE(verdict(document_of(report)).find("lines at "), std::string::npos) << verdict(document_of(report));
 }
 
-// Bursts of dAD over TCP: with a wider downlink a step may take longer. The limit is put between the extremes of the
-// curve; every tried number must meet or miss it as the answer states.
+// In bursts of dAD over TCP, a wider downlink may make a step longer. The limit is between the extremes of the curve,
+// and each number that was tried must meet or miss it as the answer says.
 TEST(PlanOverTcp, SaysWhereAWiderLineMissesAgain) {
   const scenario::ScenarioSource source(std::string(DADSIM_SOURCE_DIR) + "/scenarios/hospitals-plan.xml");
   std::vector<std::string> overrides{"data.digits.train=1000", "training.target-accuracy=0.6",

@@ -1,4 +1,4 @@
-// Tests a family of small networks that learn in a moment.
+// Tests scale studies of small networks, which learn quickly.
 #include "study/scale_study/scale_study.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Returns a scenario of unequal sites that ends with `study`.
+/// Returns a scenario of unequal sites that ends with the element `study`.
 std::string family(const std::string& study, const std::string& timed_as = "") {
   return R"(<scenario name="family" seed="3">
   <platform><federation><sites name="site" count="3" up="50Mbps" down="100Mbps" latency="5ms"/></federation></platform>
@@ -85,7 +85,7 @@ TEST_F(ScaleStudyTest, LearnsFitsAndPredictsTheLargest) {
     const auto width = [](const estimate::LadderPrediction& at) { return std::log(at.high / at.low); };
     EXPECT_GT(width(*studied.workload), width(studied.fit->at({4.0}, report.level)));
   }
-  // A single component per step costs additional steps.
+  // Sending a single component per step costs additional steps.
   EXPECT_GT(report.runs[0].rungs[1].ratio.value().value, 1);
   const report::HeldOutCount count = held_out_of(report);
   EXPECT_EQ(count.cases, 2);
@@ -93,7 +93,7 @@ TEST_F(ScaleStudyTest, LearnsFitsAndPredictsTheLargest) {
   EXPECT_NE(words.find("of 2 predictions of the largest network, left out"), std::string::npos) << words;
 }
 
-// A held-out rung does not take part in its own prediction.
+// The prediction of a held-out rung does not use this rung.
 TEST_F(ScaleStudyTest, ThePredictionIsThatOfTheOtherRungs) {
   const report::ScaleStudyReport report = study_of(family(kWidths));
   const report::StudiedRun& run = report.runs[0];
@@ -159,7 +159,7 @@ TEST_F(ScaleStudyTest, WhatIsWrongIsSaidAtItsLine) {
       "");
 }
 
-// Sizes that allow no fit, of all rungs or without held-out rungs, are refused before anything is learned.
+// Sizes that allow no fit, with or without held-out rungs, are refused before anything is learned.
 TEST_F(ScaleStudyTest, SizesThatTellNothingAreRefusedBeforeAnythingIsLearned) {
   const auto refused = [&](const std::string& study, const std::string& words) {
     const std::string path = folder_.path("scenario.xml");
@@ -187,7 +187,7 @@ TEST_F(ScaleStudyTest, SizesThatTellNothingAreRefusedBeforeAnythingIsLearned) {
       "the sizes of <scale-study> allow no fit");
 }
 
-// Event-driven runs alone are compared with gradient sharing like any other run.
+// A study that has only event-driven runs compares them with gradient sharing, as it does for other runs.
 TEST_F(ScaleStudyTest, OfEventDrivenRunsAlone) {
   for (const char* method : {"fedavg", "fedbuff", "async-sgd", "local-sgd"}) {
     std::string text = family(R"(<scale-study><vary path="model.dense[1].units" values="4 6 8 12"/></scale-study>)");
@@ -203,7 +203,7 @@ TEST_F(ScaleStudyTest, OfEventDrivenRunsAlone) {
   }
 }
 
-// Made-up ratios: a trend of 20 % per decade, and a run that fails from some size on.
+// The ratios are made up: a trend of 20 % per decade, and a run that fails from some size on.
 TEST_F(ScaleStudyTest, AFileOfItTellsAnotherScenario) {
   const std::string path = folder_.path("scenario.xml");
   std::ofstream(path) << family(kWidths, R"(<timed-as workload="resnet-18" batch="32"/>)");
@@ -265,7 +265,7 @@ TEST_F(ScaleStudyTest, AFileOfItTellsAnotherScenario) {
   EXPECT_EQ(result.runs[2].at_scale->relative.ratio.value().value, 1) << "edAD needs as many by definition";
 }
 
-// A run with the same label, but with another algorithm or other parameters, was not studied.
+// A ladder does not apply to a run with the same label but another algorithm or other parameters.
 TEST_F(ScaleStudyTest, ALadderIsOfTheSameAlgorithmAndParameters) {
   const std::string path = folder_.path("scenario.xml");
   const std::string timed = R"(<timed-as workload="resnet-18" batch="32" steps="1000"/>)";
@@ -306,7 +306,7 @@ TEST_F(ScaleStudyTest, AFileThatIsNoStudyIsRefused) {
     }
   };
   refused("{}", "holds no scale study");
-  // Three rungs that are valid except for one number.
+  // Returns three rungs, valid except for one number.
   const auto study = [](const char* of, const char* value) {
     nlohmann::json json = {
         {"scenario", {{"name", "made up"}}}, {"against", {"parameters"}},      {"target_accuracy", 0.5}, {"seeds", 2},

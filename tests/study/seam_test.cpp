@@ -8,8 +8,8 @@
 #include "study/setting/catalog.hpp"
 #include "support/temporary_folder.hpp"
 
-// Tests that two directions are equivalent: learned first and then timed, or written as a World program, simulated and
-// then learned.
+// Tests that two ways of timing a method agree: learning first and then timing, and simulating it as a World program
+// that is learned afterwards.
 
 namespace dadsim::study {
 namespace {

@@ -60,7 +60,7 @@ TEST(SpeedSpread, AStragglersFactorIsWhatItSays) {
   EXPECT_DOUBLE_EQ(after.devices[2].slowdown, before.devices[2].slowdown / 4);
 }
 
-/// Returns a job on 8 GPUs, timed alone; `speeds`: further attributes of <worker>.
+/// Returns a job on 8 GPUs, timed without learning; `speeds`: further attributes of <worker>.
 report::RunResult data_parallel(const std::string& speeds, const std::string& seed = "1",
                                 const std::string& network = "") {
   const test::TemporaryFolder folder;
@@ -80,8 +80,8 @@ report::RunResult data_parallel(const std::string& speeds, const std::string& se
       .runs.front();
 }
 
-// A step waits for the slowest GPU, so it takes at most as long as with eight GPUs of that speed, and over 98 % of
-// that. Both times differ equally between two seeds. Without jitter all steps are equal.
+// A step waits for the slowest GPU. It takes at most the time of eight GPUs of that speed, and over 98 % of it. Between
+// two seeds, both times differ equally. Without jitter, all steps are equal.
 TEST(SpeedSpread, AStepMovesWithItsSlowestGpu) {
   scenario::Scenario scenario;
   for (std::size_t i = 0; i < 8; ++i) scenario.workers.push_back({"gpu-" + std::to_string(i), "h100-sxm5", 0.09});
@@ -105,7 +105,7 @@ TEST(SpeedSpread, AStepMovesWithItsSlowestGpu) {
   EXPECT_NEAR(differ[1] - differ[0], slow[1] - slow[0], 1e-3 * std::abs(slow[1] - slow[0]));
 }
 
-// Jitter from step to step has a tail, which the differences between GPUs move as a whole.
+// Jitter from step to step gives step times a tail; differences between GPUs shift the whole tail.
 TEST(SpeedSpread, JitterAddsATailToIt) {
   const std::string jitter = "<network><jitter temporal=\"0.05\"/></network>";
   const report::RunResult alike = data_parallel("", "3", jitter);

@@ -37,7 +37,8 @@ TEST(TimingOnly, AnswersAQuestionThatAsksForNoAccuracy) {
   ASSERT_TRUE(plain.throughput);
   EXPECT_DOUBLE_EQ(plain.throughput->samples, 64 * 8 / plain.step_seconds);
   EXPECT_DOUBLE_EQ(plain.throughput->tokens.value(), 1024 * plain.throughput->samples);
-  // A single worker would have neither exposed communication nor computing slowed by communication.
+  // A single worker has no exposed communication, and no communication slows its computing; the efficiency compares
+  // with it.
   const double computing = (plain.step_seconds - plain.exposed_seconds) / plain.step_seconds;
   EXPECT_LT(plain.throughput->scaling_efficiency.value(), computing);
   EXPECT_GT(plain.throughput->scaling_efficiency.value(), computing / 1.189);
@@ -50,7 +51,7 @@ TEST(TimingOnly, AnswersAQuestionThatAsksForNoAccuracy) {
   EXPECT_NE(table.find("tokens/s"), std::string::npos) << table;
 }
 
-/// With one sum of all gradients after the backward pass, the exposed time is that of the all-reduce alone.
+/// If one all-reduce sums all gradients after the backward pass, the exposed time is that of this all-reduce.
 TEST(TimingOnly, AgreesWithTheCollectiveAlone) {
   const scenario::Scenario scenario =
       shipped({"run[gradient-sharing].bucket=100GB", "run[gradient-sharing].first-bucket=100GB"});
@@ -59,15 +60,15 @@ TEST(TimingOnly, AgreesWithTheCollectiveAlone) {
   sim::CollectiveJob job;
   job.request.kind = step::CollectiveKind::all_reduce;
   const auto parameters = static_cast<double>(spec::shape_of_workload(*scenario.timed_as).parameters());
-  job.request.bytes = {2 * parameters};  // bf16
+  job.request.bytes = {2 * parameters};  // 2 bytes per parameter in bf16
   const sim::TimedCollectives alone = time_collectives(cluster, std::vector<sim::CollectiveJob>{job}, nullptr);
   EXPECT_NEAR(result.runs[0].exposed_seconds / alone.timings[0].seconds, 1, 0.01);
 }
 
-// Devices that divide sequences do the work of one: MFU counts the same flops per sample, with and without a mask.
+// However sequences are divided among devices, MFU counts the same flops per sample, with and without a mask.
 TEST(TimingOnly, CountsTheSameFlopsHoweverSequencesAreDivided) {
   for (const std::string attention : {"plain", "flash-3"}) {
-    std::vector<double> flops, masked;  // flops per sample ÷ peak of a device
+    std::vector<double> flops, masked;  // flops per sample ÷ a device's peak
     for (const std::string context : {"1", "2", "4"}) {
       const std::string text =
           R"(<scenario name="x" seed="1"><platform><gpu-cluster nodes="1" gpus="4" inside="nvlink-4" rails="1" nic="ib-ndr"/>
@@ -108,7 +109,7 @@ TEST(TimingOnly, ComparedWithAWiderAdapterSaysAFactorAndItsReason) {
   EXPECT_EQ(comparison.differences[0].after, "roce-400");
 }
 
-/// Times a federation of twenty clients with equal lines and devices, of which some take part in a round.
+/// Times a federation of twenty clients with equal lines and devices, only some of which take part in a round.
 report::Result federation(const std::vector<std::string>& overrides, const std::string& run = "fedavg",
                           const std::string& timed = "payload=\"54.5MB\" step-time=\"24.6s\"") {
   const std::string text = fmt::format(
@@ -127,7 +128,7 @@ TEST(TimingOnly, FiguresOfARoundAreThoseOfClientsThatTakePart) {
     const report::RunResult& run = some.runs.front();
     EXPECT_NEAR(run.event_driven->taking_part(), 20 * fraction, 1e-9);
     EXPECT_NEAR(run.compute_seconds, all.runs.front().compute_seconds, 1e-6) << fraction;
-    EXPECT_NEAR(run.compute_seconds, 24.6, 0.001) << fraction;  // plus the time to unpack
+    EXPECT_NEAR(run.compute_seconds, 24.6, 0.001) << fraction;  // 24.6 s; the time to unpack is within the tolerance
     EXPECT_NEAR(run.compute_seconds + run.exposed_seconds, run.step_seconds, 1e-9);
     for (const auto bytes : {&report::RunResult::bytes_up_per_worker, &report::RunResult::bytes_down_per_worker})
       EXPECT_NEAR(run.*bytes, all.runs.front().*bytes, 0.001 * run.*bytes) << fraction;
@@ -153,7 +154,7 @@ TEST(TimingOnly, AFederationSaysRoundsBytesAndCosts) {
                   (said.has("framework") ? said.number("framework") : 0),
               said.number("seconds"), 1e-9);
   EXPECT_EQ(said.text("currency"), "EUR") << report::as_paragraph(report::answer_to(result).statements);
-  // `taking_part` counts clients at work at the same time, not clients at work all of the time.
+  // `taking_part` is the number of clients that work at a time, not of clients that work all of the time.
   const report::RunResult buffered =
       federation({"run[fedbuff].concurrency=5", "run[fedbuff].rounds=", "run[fedbuff].updates=20"}, "fedbuff")
           .runs.front();
@@ -187,8 +188,8 @@ TEST(TimingOnly, TakesRanksToBeAtTheirCap) {
       return report::in_words(note).find("at their cap, " + std::string(cap)) != std::string::npos;
     }));
   }
-  // Tables and other parameters that are no matrix are equal in all three runs. With the ranks of the small network,
-  // all bytes would be equal.
+  // Tables and other parameters that are not matrices send equal bytes in all three runs; only ranks differ. With the
+  // ranks of the small network, all bytes would be equal.
   EXPECT_GT(bytes[1] - bytes[0], 1e6);
   EXPECT_NEAR((bytes[2] - bytes[1]) / (bytes[1] - bytes[0]), 1, 0.01);
 }

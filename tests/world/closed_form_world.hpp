@@ -15,8 +15,9 @@
 
 namespace dadsim::world {
 
-/// A world of formulas: a message takes a latency plus its bytes ÷ bandwidth, without contention. Messages between the
-/// same pair of nodes are sent in sequence. For tests of protocols and for results that can be computed by hand.
+/// A world with formulas in place of a network: a message takes a latency plus its bytes ÷ bandwidth, without
+/// contention. Messages of a pair of nodes are sent in sequence. Tests of protocols use it, as its times can be
+/// computed by hand.
 class ClosedFormWorld final : public World {
  public:
   struct SiteLine {
@@ -25,7 +26,8 @@ class ClosedFormWorld final : public World {
   };
   struct Rules {
     std::size_t nodes = 0;
-    std::function<SiteLine(Node from, Node to)> line;            ///< empty: messages take no time
+    std::function<SiteLine(Node from, Node to)> line;            ///< bandwidth and latency of a pair of nodes; empty:
+                                                                 ///< messages take no time
     std::function<double(Node node, const Work& work)> seconds;  ///< seconds of a computation; empty: no time
     std::function<std::string(Node from, Node to)> link;         ///< name of the line's only link; empty: no link
   };
@@ -33,8 +35,8 @@ class ClosedFormWorld final : public World {
 
   Activity compute(Node node, const Work& work) override;
   Activity send(Node from, Node to, double bytes) override;
-  /// Simulates a ring, in which the slowest line determines the time of every round. A reduction and a broadcast go
-  /// along the ring once, as a whole.
+  /// Simulates a ring, whose slowest line determines the time of every round. A reduction or a broadcast passes the
+  /// whole vector along the ring once.
   Activity collective(const Collective& what, CollectiveTraffic& traffic) override;
   Activity timer(double seconds) override;
   void cancel(Activity activity) override;
@@ -48,7 +50,7 @@ class ClosedFormWorld final : public World {
  private:
   struct ParcelUnderway {
     double date = 0;
-    Node from = -1, to = -1;  ///< equal for a computation; −1 for a wait
+    Node from = -1, to = -1;  ///< `from` equals `to` for a computation; both are −1 for a wait
     bool message = false;
     std::vector<Node> ring = {};  ///< ranks of a collective, in the order of the ring
   };
@@ -62,9 +64,9 @@ class ClosedFormWorld final : public World {
   Activity last_ = 0;
   std::map<Activity, ParcelUnderway> underway_;
   std::set<std::pair<double, Activity>> dates_;
-  std::vector<Event> posted_;  ///< delivered before all other events
+  std::vector<Event> posted_;  ///< events delivered before all others
   std::size_t reported_ = 0;
-  std::map<std::pair<Node, Node>, double> free_at_;  ///< time at which the line has sent all its messages
+  std::map<std::pair<Node, Node>, double> free_at_;  ///< time at which a line has sent all its messages
   std::vector<bool> up_, computes_;                  ///< per node
   std::set<std::string> links_down_;
 };
@@ -119,7 +121,7 @@ inline Activity ClosedFormWorld::collective(const Collective& what, CollectiveTr
   }
   traffic.sent.assign(ranks, rounds * block);
   traffic.received = traffic.sent;
-  if (up || down) {  // a chain that ends at the first rank, or begins there
+  if (up || down) {  // the ring is a chain that ends (reduction) or begins (broadcast) at the first rank
     traffic.sent.assign(ranks, block);
     traffic.received.assign(ranks, block);
     (up ? traffic.sent : traffic.received).front() = 0;

@@ -158,7 +158,7 @@ TEST(EventLoop, WhatLooksAtEveryEventCanEndIt) {
   EXPECT_EQ(dates, (std::vector<double>{3600, 7200, 10800, 14400, 18000}));
 }
 
-/// Node 1 goes down and stays down until the simulation ends.
+/// Takes node 1 down, which stays down until the simulation ends.
 Task<> breaks(EventLoop& loop, World& world) {
   co_await loop.sleep(0, 2);
   world.set_host(1, false);

@@ -15,7 +15,7 @@ using spec::FrameworkSpec;
 
 constexpr Node kServer = 6;
 
-/// Returns six clients and a server, connected by lines of 100 byte/s and half a second.
+/// Returns six clients and a server with lines of 100 byte/s and half a second of latency.
 ClosedFormWorld seven_nodes() {
   return ClosedFormWorld({.nodes = 7,
                           .line =
@@ -32,7 +32,7 @@ FrameworkSpec own(const auto& change) {
   return framework;
 }
 
-/// Returns the time at which each activity ended, by its number; failed activities are negative.
+/// Returns the date at which each activity ended, negative if it failed.
 std::map<Activity, double> ends_of(World& world) {
   std::map<Activity, double> ends;
   while (const std::optional<Event> event = world.next()) {
@@ -52,7 +52,7 @@ TEST(FrameworkWorld, PacksCarriesUnpacksAndSumsOneAfterTheOther) {
                        }),
                        7, kServer, 1000);
   const Activity message = world.send(2, kServer, 100);
-  // 2 + 0.5 s to serialise and copy, 1.5 s on the line, 4 s to deserialise, 5 s to sum.
+  // 2 + 0.5 s to serialise and copy, 1.5 s on the line, 4 s to deserialise and 5 s to sum.
   EXPECT_NEAR(ends_of(world).at(message), 13, 1e-12);
   EXPECT_NEAR(world.busy(2), 2.5, 1e-12);
   EXPECT_NEAR(world.busy(kServer), 9, 1e-12);
@@ -90,8 +90,8 @@ TEST(FrameworkWorld, CoresOfTheServerAreShared) {
 TEST(FrameworkWorld, UnequalMessagesLeaveAsSharesDo) {
   ClosedFormWorld lines = seven_nodes();
   FrameworkWorld world(lines, own([](FrameworkSpec& one) { one.server_deserialise = 10; }), 7, kServer, 1000);
-  // The messages arrive after 1.5 and 2.5 s. The first then has 9 of its 10 s left; they share the processor, and the
-  // second's 20 s finish last.
+  // The messages arrive after 1.5 and 2.5 s. The first then has 9 of its 10 s of work left. Both share the processor,
+  // and the second, of 20 s, ends last.
   const Activity small = world.send(0, kServer, 100);
   const Activity large = world.send(1, kServer, 200);
   const std::map<Activity, double> ends = ends_of(world);

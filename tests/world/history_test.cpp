@@ -86,7 +86,7 @@ TEST(History, ALongChainIsNoDeepRecursion) {
 }
 
 TEST(History, WhatSomebodyElseHasGotMeanwhileIsNotWorkedOut) {
-  // A store that finds nothing, but returns the value when it is claimed.
+  // A store whose `find` has no value, but whose `claim` returns it.
   struct Late final : HistoryStore {
     DatumPtr find(const ValueKey&) override { return nullptr; }
     void keep(const ValueKey&, const DatumPtr&) override { ++kept; }
@@ -131,7 +131,7 @@ TEST(History, WhatTheStoreHasIsNotWorkedOutAgain) {
     EXPECT_EQ(history.counts().learned, loop == 0 ? 2 : 0);
     EXPECT_EQ(history.counts().found, loop == 0 ? 0 : 1);
   }
-  History other(8, &store);  // a different problem
+  History other(8, &store);  // another problem number
   other.get(sum(other, {number(other, 1), number(other, 2)}, true));
   EXPECT_EQ(other.counts().learned, 1);
 }

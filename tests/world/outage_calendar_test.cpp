@@ -27,7 +27,7 @@ Outages some_outages(std::uint64_t seed) {
   return outages;
 }
 
-// All runs of one table have the same outages, whichever world simulates them.
+// An outage calendar and a simulated world with the same seed have the same outages.
 TEST(OutageCalendar, HostsAreUpAndDownWhenTheyAreInAWorld) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     ClosedFormWorld inner({.nodes = 5,
@@ -59,7 +59,8 @@ TEST(OutageCalendar, HostsAreUpAndDownWhenTheyAreInAWorld) {
   }
 }
 
-// The order of elements does not matter, even if two match one host. Rules for other hosts have no effect.
+// The order of rules does not matter, even if two match one host. A rule for other hosts does not change a host's
+// outages.
 TEST(OutageCalendar, TheOrderOfRulesChangesNothing) {
   const auto outages_of = [](const Outages& outages) {
     OutageCalendar calendar(outages);
@@ -188,7 +189,7 @@ TEST(OutageCalendar, AHostDropsOutOfAComputationAsOftenAsItIsSaid) {
     while (std::isfinite(calendar.next_change())) calendar.take_next_change();
     now = std::max(now + 2, calendar.now());
   }
-  // The standard deviation of the share is 0.7 %.
+  // 0.028 is four standard deviations of the share of dropped computations.
   EXPECT_NEAR(dropped / static_cast<double>(kComputations), 0.25, 0.028);
   EXPECT_EQ(calendar.drop_outs(), dropped);
 }

@@ -30,7 +30,7 @@ std::vector<std::string> named(const std::string& name, std::size_t count) {
   return names;
 }
 
-/// Returns the changes of hosts until `end`.
+/// Returns the events of hosts that go down or come up until `end`.
 std::vector<Event> changes_until(World& world, double end) {
   const Activity last = world.timer(end);
   std::vector<Event> changes;
@@ -41,7 +41,7 @@ std::vector<Event> changes_until(World& world, double end) {
   }
 }
 
-/// Sums of all finished periods of hosts, up and down: seconds and counts.
+/// Sums over all completed periods of hosts that are up or down: seconds, squares and counts.
 struct Periods {
   double up = 0, down = 0, up_squared = 0;
   double ups = 0, downs = 0;
@@ -69,12 +69,12 @@ TEST(Outages, RandomFailuresHaveTheirMeansAndShape) {
   ClosedFormWorld inner = world_of(200);
   UnreliableWorld world(inner, {.what = {.random = {{.match = "h*", .mean_up = 1000, .shape = 2, .mean_down = 100}}},
                                 .hosts = named("h", 200)});
-  // The simulation is long against both means, so that cutting off the last periods biases the means by only 1 %.
+  // The simulation is so long that cutting off the last periods changes the means by only 1 %.
   const Periods periods = periods_of(changes_until(world, 2e5), 200);
   const double n = periods.ups;
   EXPECT_NEAR(n, 200 * 2e5 / 1100, 0.02 * 200 * 2e5 / 1100);
   const double mean = periods.up / n;
-  // A Weibull distribution of shape 2 has the coefficient of variation sqrt(4/π − 1) = 0.5227.
+  // A Weibull distribution of shape 2 has a coefficient of variation of √(4/π − 1) = 0.5227.
   EXPECT_NEAR(mean, 1000, 10 + 4 * 522.7 / std::sqrt(n));
   const double deviation = std::sqrt(periods.up_squared / n - mean * mean);
   EXPECT_NEAR(deviation / mean, 0.5227, 0.02);
@@ -91,7 +91,7 @@ TEST(Outages, LinksFailWithoutTheCallerHearingOfIt) {
   std::int64_t back_failed = 0;
   for (int i = 0; i < 2000; ++i) {
     for (const auto& [from, to, count] : {std::tuple{0, 1, &failed}, std::tuple{1, 0, &back_failed}}) {
-      const Activity sent = world.send(from, to, 90);  // one second
+      const Activity sent = world.send(from, to, 90);  // a message of one second
       const std::optional<Event> event = world.next();
       ASSERT_TRUE(event && event->activity == sent);
       *count += event->kind == Event::Kind::failed ? 1 : 0;
@@ -101,8 +101,8 @@ TEST(Outages, LinksFailWithoutTheCallerHearingOfIt) {
   }
   EXPECT_EQ(back_failed, 0);
   EXPECT_GT(world.calendar().link_outages(), 100);
-  // The link is down half of the time, and a message of 1 s per 50 s fails 1 % more often. Samples 11 s apart are
-  // correlated: about 2000·11/100·2 are independent.
+  // The link is down half of the time, and an outage every 50 s hits a message of 1 s, which adds 1 %. Of the 2000
+  // samples, 11 s apart, about 2000·11/100·2 are independent.
   EXPECT_NEAR(static_cast<double>(failed) / 2000, 0.51, 0.1);
 }
 
@@ -114,7 +114,9 @@ TEST(Outages, WindowsOfTheDayAreExact) {
                                      .until = 6 * 3600.0,
                                      .spread = 4 * 3600.0};
   UnreliableWorld world(inner, {.what = {.availability = {night}}, .hosts = named("h", 300)});
-  for (Node node = 0; node < 300; ++node) EXPECT_TRUE(world.is_up(node));  // midnight is 2 h inside each window
+  for (Node node = 0; node < 300; ++node)
+    EXPECT_TRUE(world.is_up(node));  // every window includes midnight: it begins
+                                     // between 20:00 and 24:00
   std::map<Node, std::vector<double>> dates;
   for (const Event& event : changes_until(world, 10 * kDay)) dates[event.node].push_back(event.at);
   double phases = 0;
@@ -137,8 +139,8 @@ TEST(Outages, WindowsOfTheDayAreExact) {
   EXPECT_NEAR(phases / 300, 0, 4 * 4 * 3600 / std::sqrt(12.0 * 300));
 }
 
-// A host can be kept down permanently: it has left, or two rules alternate. Changes by its other rules then cause no
-// events and are not awaited. If a rule lets the host return, it comes up when both rules allow it.
+// A host stays down for good if it has left, or if its two rules alternate. Its other rules then cause no events, and
+// no wait ends with them. If a rule lets the host return, it comes up as soon as both rules allow it.
 TEST(Outages, AHostThatIsKeptDownIsNotWaitedForByItsOtherRules) {
   using spec::AvailabilitySpec;
   AvailabilitySpec days{.hosts = "h1", .by = AvailabilitySpec::By::diurnal};
@@ -199,8 +201,8 @@ TEST(Outages, ListedOnesComeWhenTheyAreListed) {
   ClosedFormWorld inner = world_of(4);
   spec::FailureSpec what;
   what.outages = {{.match = "a", .from = 10, .seconds = 5},
-                  {.match = "a", .from = 12, .seconds = 10},  // overlaps: up after both end
-                  {.match = "b*", .from = 20},                // permanent
+                  {.match = "a", .from = 12, .seconds = 10},  // overlaps the first outage: the host comes up after both
+                  {.match = "b*", .from = 20},                // for good
                   {.match = "late", .from = 0, .seconds = 30}};
   what.availability = {{.hosts = "*",
                         .by = spec::AvailabilitySpec::By::file,
@@ -214,15 +216,16 @@ TEST(Outages, ListedOnesComeWhenTheyAreListed) {
                                                                 {10, 0, false}, {20, 1, false}, {20, 2, false},
                                                                 {22, 0, true},  {30, 3, true}};
   EXPECT_EQ(seen, expected);
-  EXPECT_FALSE(world.next().has_value());  // the plan has ended
+  EXPECT_FALSE(world.next().has_value());  // the list of changes has ended
 }
 
 TEST(Outages, StateProfilesComeAgainAndAgain) {
   ClosedFormWorld inner = world_of(3);
   const std::vector<spec::StateProfileSpec> profiles = {
       {.name = "a", .changes = {{10, false}, {20, true}}, .period = 60},
-      {.name = "b", .changes = {{0, false}, {3, true}, {3, false}, {5, true}}},  // the last change wins
-      {.name = "c", .changes = {{4, false}, {6, false}}, .period = 10},          // stays off permanently
+      {.name = "b", .changes = {{0, false}, {3, true}, {3, false}, {5, true}}},  // the later of two changes at 3 counts
+      {.name = "c", .changes = {{4, false}, {6, false}}, .period = 10},          // stays down: the period contains no
+                                                                                 // change that brings it up
       {.name = "elsewhere", .changes = {{1, false}}},
       {.links = true, .name = "0>1", .changes = {{7, true}, {8, false}, {9, true}}, .period = 100},
       {.links = true, .name = "not there", .changes = {{1, false}}}};
@@ -235,7 +238,7 @@ TEST(Outages, StateProfilesComeAgainAndAgain) {
   const std::vector<std::tuple<double, Node, bool>> expected = {
       {0, 1, false}, {4, 2, false},   {5, 1, true},   {10, 0, false},  {20, 0, true}, {70, 0, false},
       {80, 0, true}, {130, 0, false}, {140, 0, true}, {190, 0, false}, {200, 0, true}};
-  // The last event is due exactly at the end, and may be missing.
+  // The last event is due exactly at the end, so it may be missing.
   ASSERT_GE(seen.size(), expected.size() - 1);
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], expected[i]) << i;
   EXPECT_EQ(world.calendar().link_outages(), 2);
@@ -293,7 +296,8 @@ TEST(Outages, DropOutsComeUniformlyOverComputationsWithTheirProbability) {
   EXPECT_GE(world.calendar().drop_outs(), static_cast<std::int64_t>(failed));
 }
 
-// Both rules are drawn, as by an OutageCalendar, so 1 − 0.8 · 0.7 of the computations fail, not 0.3.
+// Each of the two rules is drawn, as in an OutageCalendar: 1 − 0.8 · 0.7 of the computations fail, more than the 0.3 of
+// one rule.
 TEST(Outages, AHostDropsOutByEachOfItsRules) {
   constexpr std::size_t kNodes = 20;
   ClosedFormWorld inner = world_of(kNodes, 100);
@@ -355,16 +359,16 @@ Task<> computes(EventLoop& loop, std::int64_t& done, std::int64_t wanted) {
 
 TEST(Checkpoints, CostWhatTheyTakeToWriteToReadAndToCatchUp) {
   ClosedFormWorld inner = world_of(1, 10);
-  // The outage interrupts the fourth computation, which begins at 32 (after one checkpoint of 2 s after 20 s of
-  // computing).
+  // The fourth computation begins at 32: after three of 10 s, and a checkpoint of 2 s after the second. The outage at
+  // 35 interrupts it.
   UnreliableWorld world(inner, {.what = {.outages = {{.match = "h", .from = 35, .seconds = 5}}}, .hosts = {"h"}});
   EventLoop loop(world, {"h"});
   loop.set_checkpoints(0, {.every = 20, .write = 2, .restore = 3});
   std::int64_t done = 0;
   loop.join(0, "computes", [&] { return computes(loop, done, 5); });
   loop.run();
-  // The host is up at 40, restores until 43 and repeats the third computation until 53. Two more computations follow,
-  // with a checkpoint after the first.
+  // The host is up at 40, restores until 43 and repeats the third computation until 53. Two more computations of 10 s
+  // follow, with a checkpoint of 2 s between them.
   EXPECT_NEAR(loop.log().seconds, 53 + 10 + 2 + 10, 1e-9);
   const step::EventLog::NodeUse& use = loop.log().nodes[0];
   EXPECT_EQ(use.restored, 1);
@@ -374,7 +378,7 @@ TEST(Checkpoints, CostWhatTheyTakeToWriteToReadAndToCatchUp) {
   EXPECT_NEAR(use.down, 18, 1e-9);
 }
 
-/// Outages begin every 2 s, but restoring a checkpoint takes 3 s.
+/// Outages begin every 2 s, but restoring a checkpoint takes 3 s, so the run never gets on.
 TEST(Checkpoints, OneThatIsNeverReadToItsEndIsStarvation) {
   ClosedFormWorld inner = world_of(1, 10);
   UnreliableWorld world(inner,

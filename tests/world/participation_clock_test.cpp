@@ -1,4 +1,4 @@
-// Tests participation in steps: drawing, deadlines, and counting.
+// Tests participation in steps: draws, deadlines and counts.
 #include "world/participation_clock.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(ParticipationClock, DrawsSoManyEachAsLikelyAsTheOthers) {
     ASSERT_TRUE(some[0] < some[1] && some[1] < some[2]) << "in rising order, nobody twice";
     for (const std::size_t site : some) ++times[site];
   }
-  // The standard deviation of a count is √(4000 · 0.3 · 0.7) = 29.
+  // A count of draws has a standard deviation of √(4000 · 0.3 · 0.7) = 29.
   for (const std::size_t site : there) EXPECT_NEAR(times[site], 0.3 * kDraws, 4 * 29) << site;
   EXPECT_EQ(clock.draw(0, {4, 2}), (std::vector<std::size_t>{2, 4}));
   EXPECT_TRUE(clock.draw(0, {}).empty());
@@ -39,7 +39,7 @@ TEST(ParticipationClock, DrawsAgainUntilSomebodyCounts) {
     with_zero += who.size() > 1 ? 1 : 0;
   }
   EXPECT_NEAR(with_zero, 500, 4 * std::sqrt(250)) << "the other's chance is its own";
-  // A site's draw does not depend on the other sites.
+  // A site's draw is independent of the other sites.
   const auto any = [](std::int32_t) { return true; };
   for (std::int64_t step = 0; step < 50; ++step) {
     const bool alone = clock.draw_each(step, {2, 3}, any).front() == 2;
@@ -59,7 +59,7 @@ TEST(ParticipationClock, TheChanceOfADrawTakesRepeatsIn) {
   drawn.note(1, false);
   EXPECT_EQ(drawn.chances_of({1, 2}), (std::vector{0.5 / 2, 0.5}));
   const ParticipationClock each({.sites = 3, .chances = {0.5, 0.25, 0.9}});
-  // Only sites 0 and 1 count; a draw with neither is repeated.
+  // Sites 0 and 1 may count. A draw in which neither takes part is repeated.
   const std::vector<double> chances = each.chances_of({0, 2}, {0, 1, 2}, [](std::int32_t site) { return site < 2; });
   EXPECT_NEAR(chances[0], 0.5 / (1 - 0.5 * 0.75), 1e-15);
   EXPECT_EQ(chances[1], 1) << "at most one";

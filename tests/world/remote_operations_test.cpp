@@ -12,7 +12,7 @@
 namespace dadsim::world {
 namespace {
 
-/// Executes operations only when they are awaited: the last first, a few at a time.
+/// Executes operations only when one is awaited, a few at a time, the last one first.
 class Backwards final : public RemoteOperations {
  public:
   explicit Backwards(std::uint64_t problem) : problem_(problem) {}
@@ -51,7 +51,7 @@ class Backwards final : public RemoteOperations {
   std::vector<Operation> open_;
 };
 
-/// Returns the product of the inputs times `factor`, which remote workers can compute.
+/// Returns the product of the inputs and `factor`; remote workers can compute it.
 Value times(History& history, double factor, std::vector<Value> of) {
   return history.make(
       "times " + std::to_string(factor), std::move(of),
@@ -62,7 +62,7 @@ Value times(History& history, double factor, std::vector<Value> of) {
       },
       true, std::to_string(factor));
 }
-/// Returns the sum of the inputs, which is computed locally.
+/// Returns the sum of the inputs, computed locally.
 Value sum_here(History& history, std::vector<Value> of) {
   return history.make("sum", std::move(of), [](History::Inputs in) {
     double all = 0;
@@ -71,7 +71,7 @@ Value sum_here(History& history, std::vector<Value> of) {
   });
 }
 
-/// Returns the model after rounds of five clients, each based on the model of the previous round.
+/// Returns the model after several rounds, in which each of five clients starts from the previous round's model.
 Value rounds(History& history) {
   Value model = sum_here(history, {history.make("one", {}, [](History::Inputs) { return Datum{{}, {1}}; })});
   for (int round = 0; round < 3; ++round) {
@@ -116,7 +116,7 @@ TEST(RemoteOperations, AreForgottenWhereNobodyWaitsAnyMore) {
   others.on_wait = [&] { cancelled = true; };
   EXPECT_THROW(history.work_out(std::span(&wanted, 1), {}, &cancelled), Cancelled);
   EXPECT_EQ(others.forgotten, 1);
-  // Values that were computed before the cancellation remain, and the others can be requested again.
+  // Values computed before the cancellation remain, and all others can be requested again.
   others.on_wait = {};
   EXPECT_EQ(history.get(wanted)->scalars[0], 3375);
 }

@@ -36,7 +36,8 @@ double seconds(const spec::DeviceSpec& spec, const schedule::ComputeTask& what,
   return seconds_on(spec, what, 0, precision);
 }
 
-/// Round numbers: 100 flop/s at one half, 10 byte/s at one fifth, 3 s per kernel.
+/// Returns a device with round numbers: 100 flop/s with an efficiency of 1/2, 10 byte/s with an efficiency of 1/5, 3 s
+/// per kernel.
 spec::DeviceSpec plain() {
   return {.name = "d",
           .description = "",
@@ -76,7 +77,7 @@ TEST(Devices, TheCatalogueIsComplete) {
     SCOPED_TRACE(spec.name);
     EXPECT_TRUE(names.insert(spec.name).second);
     EXPECT_FALSE(spec.description.empty());
-    EXPECT_NE(spec.source.find("20"), std::string::npos);  // a year
+    EXPECT_NE(spec.source.find("20"), std::string::npos);  // the source names a year
     EXPECT_NE(spec.source.find("assumption"), std::string::npos);
     EXPECT_FALSE(spec.precisions().empty());
     for (const spec::Precision precision : spec::kPrecisions) {
@@ -160,7 +161,7 @@ TEST(Devices, WhatADeviceHas) {
 }
 
 TEST(Devices, MatrixProductsOfAnA100) {
-  // 4096³ multiply-adds of 2 flop, and 3 matrices of 4 bytes per element: limited by arithmetic.
+  // The product has 4096³ multiply-adds of 2 flop and three matrices of 4 bytes per element; arithmetic limits it.
   const spec::DeviceSpec& a100 = device("a100-sxm4-40");
   const double n = 4096;
   const double flops = 2 * n * n * n;
@@ -170,7 +171,7 @@ TEST(Devices, MatrixProductsOfAnA100) {
   EXPECT_DOUBLE_EQ(seconds(a100, product, spec::Precision::bf16), 5e-6 + (flops + 312e12 * 10e-6) / (0.701 * 312e12));
 }
 
-// Dense layers with a matrix run at 1,402.6 Tflop/s, all other work as in bf16.
+// FP8 runs dense layers with a weight matrix at 1,402.6 Tflop/s; all other work takes as long as in bf16.
 TEST(Devices, EightBitsAreForDenseLayersAlone) {
   const spec::DeviceSpec& h100 = device("h100-sxm5");
   const double flops = 1e15;
@@ -196,7 +197,7 @@ TEST(Devices, TheRooflineTakesTheLowerCeiling) {
   EXPECT_DOUBLE_EQ(seconds(spec, task(step::Phase::forward, 100, 8, 2)), 10);
   EXPECT_DOUBLE_EQ(seconds(spec, task(step::Phase::update, 200, 8, 0)), 4);
   EXPECT_DOUBLE_EQ(seconds(spec, task(step::Phase::update, 400, 8, 0)),
-                   8);  // half of the peak, for any efficiency
+                   8);  // 400 flop at half of the peak of 100 flop/s
   EXPECT_EQ(seconds(spec, task(step::Phase::update, 0, 0, 0)), 0);
 }
 
@@ -217,13 +218,13 @@ TEST(Devices, KindsAndPrecisionsHaveTheirOwnEfficiencies) {
   EXPECT_DOUBLE_EQ(
       seconds(spec, task(step::Phase::factorise, 1000, 0, 0, spec::LayerKind::convolution), spec::Precision::fp16), 20);
   EXPECT_THROW(seconds(spec, task(step::Phase::forward, 1, 0, 0), spec::Precision::bf16), std::logic_error);
-  EXPECT_NO_THROW(
-      seconds(spec, task(step::Phase::add, 1, 0, 0), spec::Precision::bf16));  // an aggregator does not need 16 bit
+  EXPECT_NO_THROW(seconds(spec, task(step::Phase::add, 1, 0, 0), spec::Precision::bf16));  // an aggregator may lack
+                                                                                           // 16-bit arithmetic
 }
 
 TEST(Devices, SmallProductsReachLess) {
   spec::DeviceSpec spec = plain();
-  spec.ramp_seconds = 2;  // 200 flop reach half of the peak
+  spec.ramp_seconds = 2;  // a product of 200 flop reaches half of its full rate
   EXPECT_DOUBLE_EQ(seconds(spec, task(step::Phase::forward, 200, 0, 0)), 200 / (50 * 0.5));
   EXPECT_DOUBLE_EQ(seconds(spec, task(step::Phase::forward, 600, 0, 0)), 600 / (50 * 0.75));
   EXPECT_DOUBLE_EQ(seconds(spec, task(step::Phase::update, 200, 0, 0)), 4);
@@ -237,7 +238,7 @@ TEST(Devices, ARecurrenceIsManySmallProducts) {
   const double at_once = seconds(spec, whole);
   whole.sequential = 10;
   EXPECT_DOUBLE_EQ(at_once, 1200.0 / 50);
-  EXPECT_DOUBLE_EQ(seconds(spec, whole), (1000.0 + 10 * 200) / 50);  // each of the ten has a ramp
+  EXPECT_DOUBLE_EQ(seconds(spec, whole), (1000.0 + 10 * 200) / 50);  // each of the ten products has its own ramp
 }
 
 TEST(Devices, FewerRowsThanATileTakeAsLongAsATile) {
@@ -254,7 +255,8 @@ TEST(Devices, FewerRowsThanATileTakeAsLongAsATile) {
   EXPECT_DOUBLE_EQ(with_rows(1, step::Phase::forward), 32);
   EXPECT_DOUBLE_EQ(with_rows(1, step::Phase::backpropagate), 32);
   EXPECT_DOUBLE_EQ(with_rows(32, step::Phase::forward), 64);
-  EXPECT_DOUBLE_EQ(with_rows(1, step::Phase::weight_gradient), 2);  // rows are the summed dimension in this product
+  EXPECT_DOUBLE_EQ(with_rows(1, step::Phase::weight_gradient), 2);  // in this product the rows are summed over, so none
+                                                                    // are padded
 }
 
 TEST(Devices, ThreeByThreeConvolutionsTakeFewerMultiplicationsInFp32) {

@@ -10,13 +10,14 @@
 namespace dadsim::sim {
 namespace {
 
-/// Round numbers: 1,000 flop/s at one half, 100 byte/s, of which streaming reaches 80.
+/// Round numbers: 1,000 flop/s with an efficiency of 1/2 and 100 byte/s, of which streaming kernels reach 80.
 constexpr KernelRates kRates{1000, 100, 0.8};
 
 ProductKernel plain_kernel() { return {.share = 0.5, .fixed = 3, .depth = 10}; }
 
 TEST(Kernels, AProductTakesItsFixedTimeAndTheLongerOfArithmeticAndBytes) {
-  // 2 · 40 · 30 · 20 flop, at a depth where they take 1.5 times as long; 2 · (800 + 600) + 2 · 1200 bytes
+  // Arithmetic: 2 · 40 · 30 · 20 flop, 1.5 times as long because the depth is only 20. Bytes: 2 · (800 + 600) read and
+  // 2 · 1200 written.
   EXPECT_DOUBLE_EQ(product_seconds(plain_kernel(), kRates, {40, 30, 20}), 3 + 48'000 * 1.5 / 500);
   EXPECT_DOUBLE_EQ(product_seconds(plain_kernel(), {1e9, 100, 0.8}, {40, 30, 20}), 3 + 5200 / 80.0);
   ProductKernel cast = plain_kernel();
@@ -29,20 +30,20 @@ TEST(Kernels, TilesAreDealtToUnitsInWaves) {
   kernel.depth = 0;
   kernel.units = 4;
   kernel.last_wave = 1;
-  kernel.halving = 10;  // nothing but the largest tiles
+  kernel.halving = 10;  // smaller tiles are too slow to be chosen
   EXPECT_DOUBLE_EQ(shape_factor(kernel, {512, 256, 64}), 1) << "four tiles";
   EXPECT_DOUBLE_EQ(shape_factor(kernel, {513, 256, 64}), 2 * 512 / 513.0) << "five of 128 × 256 in two waves";
   kernel.last_wave = 0.5;
   EXPECT_DOUBLE_EQ(shape_factor(kernel, {513, 256, 64}), 1.625 * 512 / 513.0) << "1.25 waves, and half of the rest";
   kernel.last_wave = 0;
   EXPECT_DOUBLE_EQ(shape_factor(kernel, {513, 256, 64}), 1.25 * 512 / 513.0);
-  kernel.halving = 0;  // 9 × 4 tiles of 64 × 64, each an eighth of the largest
+  kernel.halving = 0;  // smaller tiles lose nothing: 9 × 4 tiles of 64 × 64, each an eighth of the largest
   EXPECT_DOUBLE_EQ(shape_factor(kernel, {513, 256, 64}), 36 / 8.0 / 4 * 512 / 513.0);
 }
 
 TEST(Kernels, AttentionIsBoundByProductsOrByExponentials) {
   const AttentionKernel kernel{.share = 0.5, .fixed = 1, .length = 100, .exponentials = 0.25, .per_exponential = 16};
-  // Ten pairs: large heads are limited by products, small heads by exponentials.
+  // With ten pairs of query and key, matrix products limit heads of 64, and exponentials limit heads of 4.
   EXPECT_DOUBLE_EQ(attention_flops(10, 64, false), 2560);
   EXPECT_DOUBLE_EQ(attention_seconds(kernel, kRates, {2560, 64, 200}), 1 + 1.5 * 2560 / 500);
   EXPECT_DOUBLE_EQ(attention_seconds(kernel, kRates, {attention_flops(10, 4, false), 4, 200}),
@@ -70,7 +71,7 @@ TEST(Kernels, OfTheCatalogueAreKnownInTheirFormats) {
   EXPECT_FALSE(kernels_of("tpu-v5e").measured);
   EXPECT_EQ(product_kernel("ampere", KernelFormat::fp8), nullptr);
   EXPECT_FALSE(kernel_rates(*device_catalog().find("a100-sxm4-80"), KernelFormat::fp8));
-  // Heads of 64 are limited by exponentials and reach half the rate of 128 (docs/kernels.md).
+  // On Hopper, exponentials limit heads of 64, which reach half the rate of heads of 128 (docs/kernels.md).
   const KernelRates h100 = kernel_rates(*device_catalog().find("h100-sxm5"), KernelFormat::bits16).value();
   const AttentionKernel& fused = *attention_kernel("hopper", KernelFormat::bits16, false);
   EXPECT_NEAR(attention_seconds(fused, h100, {1e13, 64, 8192}) / attention_seconds(fused, h100, {1e13, 128, 8192}), 2,
@@ -121,11 +122,11 @@ TEST(Kernels, OfALayerMakeNarrowProductsSlower) {
   dense.phase = step::Phase::backpropagate;
   EXPECT_DOUBLE_EQ(seconds_on(hopper, dense, 0, spec::Precision::bf16),
                    kernel.fixed + endless * (1 + kernel.depth / 1000));
-  dense.phase = step::Phase::weight_gradient;  // sums over ten million rows
+  dense.phase = step::Phase::weight_gradient;  // the product sums over ten million rows
   EXPECT_NEAR(seconds_on(hopper, dense, 0, spec::Precision::bf16), kernel.fixed + endless, 1e-4 * endless);
   dense.phase = step::Phase::forward;
   const double alone = seconds_on(hopper, dense, 0, spec::Precision::bf16);
-  dense.shape.passed_forward = 10;  // bytes of each of 10¹⁰ numbers
+  dense.shape.passed_forward = 10;  // 10 bytes for each of 10¹⁰ numbers
   EXPECT_NEAR(seconds_on(hopper, dense, 0, spec::Precision::bf16) - alone,
               1e11 / (hopper.memory_bandwidth * hopper.memory_efficiency), 1e-6);
 }
@@ -154,7 +155,7 @@ TEST(Kernels, FusedAttentionIsNeverSlowerThanPlain) {
   }
 }
 
-// A library has its own kernels. For few scores, plain attention is faster and is used.
+// Each attention library has its own kernels. For few scores, plain attention is faster and is used instead.
 TEST(Kernels, FusedAttentionOfAProgramIsNeverSlowerThanPlain) {
   const spec::DeviceSpec hopper = with_kernels("hopper");
   for (const spec::FlashLibrary library :
@@ -192,7 +193,7 @@ TEST(Kernels, OfALibraryOfAttentionAreItsOwn) {
     const double second = seconds("hopper", spec::FlashLibrary::flash_2);
     EXPECT_GT(second, 1.2 * seconds("hopper", spec::FlashLibrary::any));
     EXPECT_GT(second, 1.5 * seconds("hopper", spec::FlashLibrary::flash_3));
-    // On other devices no measurement distinguishes these libraries.
+    // Measurements distinguish FlashAttention 2 and 3 on Hopper only.
     EXPECT_EQ(seconds("ampere", spec::FlashLibrary::flash_3), seconds("ampere", spec::FlashLibrary::any));
   }
 }
@@ -207,7 +208,7 @@ TEST(Kernels, OfAProgramAreGapsPassesAndProductsAtTheirOwnShare) {
   dense.shape.program = spec::Program::eager;
   dense.shape.kernels = 4;
   dense.shape.between = 1e-3;
-  dense.shape.passed_forward = 10;  // passes over each of 10¹⁰ numbers
+  dense.shape.passed_forward = 10;  // 10 passes over 10¹⁰ numbers
   dense.shape.passed_once = 1e10;
   const double product = 2e12 / (hopper.bf16_flops * kernel.share) * (1 + kernel.depth / 100);
   const double passes = 1.1e11 / (hopper.memory_bandwidth * hopper.memory_efficiency);

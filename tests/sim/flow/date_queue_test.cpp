@@ -11,7 +11,7 @@ namespace dadsim::sim {
 namespace {
 
 TEST(DateQueue, GivesTheEarliestAndOfEqualsTheFirst) {
-  // Dates that are a few latencies apart, equal, or random.
+  // Draws dates a few latencies apart, equal dates, and random dates.
   std::mt19937 random(7);
   const auto one_of = [&](int count) { return std::uniform_int_distribution<int>(0, count - 1)(random); };
   DateQueue queue;

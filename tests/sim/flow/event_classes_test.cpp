@@ -21,7 +21,8 @@
 #include "sim/process/child_process.hpp"
 #include "support/wire.hpp"
 
-// Compares messages followed by class with messages followed one by one, for ranks that begin at different dates.
+// Compares messages simulated class by class with messages simulated one by one, for ranks that begin at different
+// dates.
 
 namespace dadsim::sim {
 namespace {
@@ -31,7 +32,7 @@ using enum step::CollectiveKind;
 /// Results of a collective whose ranks begin at given dates: end dates and bytes of links, by classes and by pairs.
 struct EventOutcomes {
   std::vector<double> by_classes, by_pairs, loads_by_classes, loads_by_pairs;
-  double classes = 0;  ///< classes of ranks; 0: none found
+  double classes = 0;  ///< number of classes of ranks; 0: no classes found
   double classes_of_pairs = 0;
   double messages = 0;
 };
@@ -95,7 +96,7 @@ double farthest_apart(const std::vector<double>& a, const std::vector<double>& b
 
 std::int64_t any_of(std::int64_t first, std::int64_t last) { return *rc::gen::inRange(first, last + 1); }
 
-/// Returns nodes of GPUs with adapters as rails, behind a switch, a fat tree or a dragonfly, with any number of nodes.
+/// Returns any number of nodes of GPUs with adapters as rails, connected by a switch, a fat tree or a dragonfly.
 spec::PlatformSpec any_nodes() {
   const double nvlink = std::pow(10.0, 10.5 + static_cast<double>(any_of(0, 10)) / 10);
   const double nic = std::pow(10.0, 9.5 + static_cast<double>(any_of(0, 10)) / 10);
@@ -133,7 +134,7 @@ TEST(EventClasses, FareAsEveryMessageByItself) {
     const spec::PlatformSpec platform = any_nodes();
     const auto& cluster = std::get<spec::GpuClusterSpec>(platform.what);
     const CollectiveJob job = any_tree();
-    // Ranks begin at one date, at one date per node or per place in a node, or with a few late ranks.
+    // Ranks begin all at the same date, at one date per node, at one date per local rank, or with a few ranks late.
     const std::int64_t how = any_of(0, 3);
     const auto drawn_dates = *rc::gen::container<std::vector<double>>(
         static_cast<std::size_t>(cluster.nodes * cluster.gpus),
@@ -150,7 +151,7 @@ TEST(EventClasses, FareAsEveryMessageByItself) {
       outcome = event_outcomes(platform, job, begins);
     } catch (const std::runtime_error& error) {
       RC_LOG(error.what());
-      // The algorithm does not fit the nodes.
+      // Discards the case if the algorithm does not support this number of nodes.
       RC_PRE(std::string_view(error.what()).find("nodes") == std::string_view::npos);
       throw;
     }
@@ -158,7 +159,7 @@ TEST(EventClasses, FareAsEveryMessageByItself) {
     ++compared;
     apart += how == 0 ? 0 : 1;
     RC_LOG(fmt::format("{} classes of {} ranks", outcome.classes, begins.size()));
-    // The time of skipped rounds is known to 0.1 %.
+    // For many messages, rounds are skipped and their time extrapolated to within 0.1 %.
     const double most = outcome.messages <= 2e5 ? 1e-6 : 1e-3;
     std::vector<double> taken_by_classes;
     std::vector<double> taken_by_pairs;
@@ -186,14 +187,15 @@ TEST(EventClasses, RailsOfTreesAreAlike) {
   const EventOutcomes outcome =
       event_outcomes(five_nodes(), test::job(all_reduce, "nvls-tree", 1e6), std::vector<double>(40, 0));
   EXPECT_LE(outcome.classes, 5);
-  EXPECT_LE(outcome.classes_of_pairs, 5 + 2 * 2 * 4);  // inside a node, and both ways along two trees' edges
+  EXPECT_LE(outcome.classes_of_pairs, 5 + 2 * 2 * 4);  // 5 classes inside a node, and 2 · 2 · 4 for both directions of
+                                                       // the four edges of two trees
 }
 
 TEST(EventClasses, OneLateRankSetsItsNodeApart) {
   std::vector<double> begins(40, 0);
   begins[9] = 1e-4;
   const EventOutcomes outcome = event_outcomes(five_nodes(), test::job(all_reduce, "nvls-tree", 1e6), begins);
-  EXPECT_EQ(outcome.classes, 10);  // per node: the late rank's rail, and the seven others
+  EXPECT_EQ(outcome.classes, 10);  // for each of five nodes: the late rank's rail, and the seven other rails
   EXPECT_LT(farthest_apart(outcome.by_classes, outcome.by_pairs), 1e-9);
 }
 

@@ -27,10 +27,11 @@ namespace {
 
 using enum step::CollectiveKind;
 
-/// Results of a model: end dates of the ranks, which began at `begins`, and bytes of links.
+/// Results of one flow model whose ranks begin at `begins`: end dates of the ranks and bytes of links.
 struct FlowOutcomes {
   std::vector<double> dates, loads;
-  std::vector<double> again, afresh;  ///< dates of a second run from other begins: same model, new model
+  std::vector<double> again, afresh;  ///< end dates of a second collective with other begins: with the same model, and
+                                      ///< with a new model
   double classes = 0, pairs = 0;
   std::string refusal;
 };
@@ -56,7 +57,7 @@ FlowOutcomes flow_outcomes(const spec::PlatformSpec& platform, const CollectiveJ
       return refusal.empty();
     };
     if (run(flow, dates)) {
-      // Keyed by name, since the number of a link depends on which path is requested first.
+      // Link numbers depend on the order in which routes are requested, so loads are compared by name.
       std::map<std::string, LinkLoad> by_name;
       for (std::size_t link = 0; link < flow.loads().size(); ++link) {
         if (flow.loads()[link].payload > 0) by_name[network.links()[link].name] = flow.loads()[link];
@@ -98,7 +99,7 @@ spec::LinkSpec drawn_link(spec::Transport transport) {
                     0.1 * static_cast<double>(drawn(5, 10)));
 }
 
-/// Returns up to 128 GPUs behind a switch, a fat tree, a dragonfly or a torus, or in two clusters.
+/// Returns up to 128 GPUs connected by a switch, a fat tree, a dragonfly or a torus, or in two clusters.
 spec::PlatformSpec drawn_platform() {
   spec::GpuClusterSpec cluster = test::cluster_of(2 * drawn(1, 8), drawn(1, 8), drawn_link(spec::Transport::nvlink),
                                                   drawn_link(spec::Transport::rdma));
@@ -150,7 +151,7 @@ TEST(FlowClasses, FareAsTheirPairsDoEachByItself) {
   int divided = 0;
   int compared = 0;
   const bool held = rc::check("classes equal pairs", [&] {
-    for (int i = 0; i < 2; ++i) {  // RapidCheck draws 100 samples
+    for (int i = 0; i < 2; ++i) {  // two cases per sample, as RapidCheck draws only 100 samples
       const spec::PlatformSpec platform = drawn_platform();
       const CollectiveJob job = drawn_job();
       RC_LOG(fmt::format("{} {} of {:g} B, {} hosts, kind {}", job.algorithm, to_string(job.request.kind),
@@ -167,12 +168,13 @@ TEST(FlowClasses, FareAsTheirPairsDoEachByItself) {
       RC_ASSERT(largest_deviation(classes.loads, pairs.loads) < 1e-6);
       RC_ASSERT(classes.again == classes.afresh);
       RC_ASSERT(pairs.again == pairs.afresh);
-      // With different begin dates, the errors of classes add up; below 0.3 % of the time ranks count as in step.
+      // With different begin dates the errors of classes add up: ranks less than 0.3 % of the time apart count as in
+      // step.
       RC_ASSERT(largest_deviation(classes.again, pairs.again) < 1e-3);
     }
   });
   EXPECT_TRUE(held);
-  // Many of the drawn cases have symmetries and are accepted.
+  // Flow accepts most of the drawn cases, and at least a quarter of them have fewer classes than pairs.
   EXPECT_GT(compared, 100);
   EXPECT_GT(divided, compared / 4);
 }
@@ -188,7 +190,7 @@ spec::PlatformSpec four_nodes() {
 TEST(FlowClasses, AreFewWhereAllIsAlike) {
   const FlowOutcomes outcome = flow_outcomes(four_nodes(), test::job(all_to_all, "direct", 1e6), true);
   EXPECT_EQ(outcome.pairs, 32 * 31);
-  EXPECT_EQ(outcome.classes, 2);  // inside a node, between nodes
+  EXPECT_EQ(outcome.classes, 2);  // one class inside nodes, one between nodes
 }
 
 TEST(FlowClasses, ArePairsWhereNoTwoAreAlike) {
@@ -200,7 +202,8 @@ TEST(FlowClasses, ArePairsWhereNoTwoAreAlike) {
 }
 
 TEST(FlowClasses, OneFlowForSeveralGetsTheRateOfEach) {
-  // Six flows over a link of 12, three of which share a link of 3: computed as two classes and one by one.
+  // Six flows use a link of 12 byte/s, and three of them also a link of 3 byte/s. Two classes of three flows get the
+  // same rates as six single flows.
   struct Kind {
     std::vector<std::int32_t> links;
     std::vector<double> flows;

@@ -16,16 +16,16 @@
 #include "sim/platform.hpp"
 #include "sim/star.hpp"
 
-// Flow fidelity against message fidelity, the reference: times of whole collectives, and of steps with an aggregator.
+// Compares flow with message fidelity, the reference: times of collectives, and of steps with an aggregator.
 
 namespace dadsim::sim {
 namespace {
 
 using enum step::CollectiveKind;
 
-constexpr double kMostDeviation = 0.005;  // relative
+constexpr double kMostDeviation = 0.005;  // relative deviation
 
-/// Returns `ranks` GPUs, eight per node. "wan_…" has two clusters, or three with "…_three", joined pairwise by 10
+/// Returns `ranks` GPUs, eight per node. Names "wan_…" give two clusters, and "…_three" three, joined pairwise by 10
 /// Gbit/s with a round trip of 20 ms.
 spec::PlatformSpec platform_of(const std::string& name, std::int64_t ranks) {
   const std::int64_t nodes = ranks / 8;
@@ -74,7 +74,7 @@ void expect_same_collectives(const spec::PlatformSpec& platform, const std::vect
   }
 }
 
-/// Returns a step in which every worker sends an equal share of `bytes` to the aggregator and receives all `bytes`.
+/// Returns a step in which every worker sends `bytes` ÷ workers to the aggregator and receives `bytes` back.
 schedule::Schedule exchange(std::size_t workers, double bytes) {
   test::Script script(workers);
   const std::int32_t up = script.gather(bytes / static_cast<double>(workers));
@@ -114,13 +114,13 @@ TEST_P(Flow, RingsTakeTheSameTimeAsMessageByMessage) {
   for (const double bytes : {1e6, 1e8}) {
     if (ranks == 128 && bytes < 1e8) continue;  // tested with fewer ranks
     jobs.push_back(test::job(all_reduce, "ring", bytes));
-    // With 128 ranks the all-reduce stands for the all-gather, with which it ends.
+    // With 128 ranks the all-gather is left out, since the all-reduce ends with an all-gather.
     if (ranks < 128) jobs.push_back(test::job(all_gather, "ring", bytes / static_cast<double>(ranks)));
   }
   expect_same_collectives(platform_of(name, ranks), jobs);
 }
 
-/// Returns nodes of eight GPUs with eight adapters each, as in systems with NCCL and RCCL.
+/// Returns nodes of eight GPUs with eight adapters each, as NCCL and RCCL systems have.
 spec::GpuClusterSpec nodes_of_gpus(std::int64_t ranks, const std::string& inside, const std::string& nic) {
   spec::GpuClusterSpec cluster = test::cluster_of(ranks / 8, 8, *sim::find_link(inside), *sim::find_link(nic));
   cluster.rails = 8;
@@ -135,7 +135,7 @@ TEST(FlowOnNodesOfGpus, TakesTheSameTimeAsMessageByMessage) {
       std::vector<CollectiveJob> jobs;
       for (const char* algorithm : {"ring", "one-ring", "tree", "nvls-tree", "sharp"}) {
         for (const double bytes : {1e3, 1e6, 1e8}) {
-          if (ranks == 64 && bytes == 1e6) continue;  // fewer ranks cover the sizes between
+          if (ranks == 64 && bytes == 1e6) continue;  // 16 ranks cover this size
           jobs.push_back(test::job(all_reduce, algorithm, bytes));
         }
       }
@@ -167,8 +167,8 @@ TEST(FlowOnNodesOfGpus, OfSeveralKindsTakesTheSameTimeAsMessageByMessage) {
   expect_same_collectives({"", nodes_of_several_kinds(), {}, {}}, jobs);
 }
 
-/// The slowest node is the limit: its GPUs share one adapter of 200 Gbit/s. Without this node, the slowest has four
-/// such adapters.
+/// The slowest node limits the ring: its GPUs share one adapter of 200 Gbit/s. Without this node, the slowest node has
+/// four such adapters.
 TEST(NodesOfGpus, OfSeveralKindsAreAsFastAsTheSlowestNode) {
   constexpr double kBytes = 1 << 30;
   const auto bus = [&](spec::GpuClusterSpec cluster) {
@@ -194,7 +194,7 @@ TEST(FlowOnNodesOfGpus, TakesTheSameTimeInOneMeshAsMessageByMessage) {
   expect_same_collectives({"", four, {}, {}}, jobs);
 }
 
-/// Returns the bus bandwidth of an all-reduce of 1 GiB, byte/s.
+/// Returns the bus bandwidth of an all-reduce of 1 GiB in byte/s, as nccl-tests defines it.
 double bus_bandwidth(spec::GpuClusterSpec cluster) {
   cluster.fabric.adds_up = false;
   constexpr double kBytes = 1 << 30;
@@ -206,16 +206,16 @@ double bus_bandwidth(spec::GpuClusterSpec cluster) {
 }
 
 TEST(NodesOfGpus, ReachTheBusBandwidthsThatAreKnownOfThem) {
-  // 8 A100 with NVSwitch: 230 to 240 GB/s.
+  // 8 A100 with NVSwitch reach 230 to 240 GB/s.
   EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(8, "nvlink-3", "ib-hdr")), 235e9, 8e9);
-  // DGX A100 with eight HDR adapters: 192 GB/s (NVIDIA/nccl, issue 812). DGX H100 with eight NDR adapters: 46 to 48
-  // GB/s per adapter (NVIDIA/nccl-tests, issue 290).
+  // DGX A100 with eight HDR adapters reach 192 GB/s (NVIDIA/nccl, issue 812). DGX H100 with eight NDR adapters reach 46
+  // to 48 GB/s per adapter (NVIDIA/nccl-tests, issue 290).
   EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(32, "nvlink-3", "ib-hdr")), 188e9, 8e9);
   EXPECT_NEAR(bus_bandwidth(nodes_of_gpus(32, "nvlink-4", "ib-ndr")), 375e9, 30e9);
 }
 
-/// Two nodes that are neighbours in both trees share their adapters with the other neighbours in each tree, like NCCL's
-/// channels. An all-reduce takes at most 8 % longer than the busiest adapter or port needs for its bytes.
+/// Like NCCL's channels, two nodes that are neighbours in both trees share their adapters with their other neighbours.
+/// An all-reduce takes at most 8 % longer than the busiest adapter or port needs for its bytes.
 TEST(NodesOfGpus, TreesTakeNoLongerThanTheBytesOfTheBusiestAdapter) {
   constexpr double kBytes = 1 << 30;
   for (const auto& [nodes, adapters] : {std::pair{2, 1.0}, {3, 1.5}, {4, 2.0}, {8, 2.0}}) {
@@ -224,7 +224,7 @@ TEST(NodesOfGpus, TreesTakeNoLongerThanTheBytesOfTheBusiestAdapter) {
     const double least = adapters * kBytes / 8 / (cluster.nic.bandwidth * cluster.nic.efficiency);
     const CollectiveJob job = test::job(all_reduce, "nvls-tree", kBytes);
     for (const spec::Fidelity fidelity : {spec::Fidelity::flow, spec::Fidelity::message}) {
-      if (fidelity == spec::Fidelity::message && nodes > 4) continue;  // many messages
+      if (fidelity == spec::Fidelity::message && nodes > 4) continue;  // too many messages to simulate quickly
       const double seconds =
           time_collectives(test::workers_on({"", cluster, {}, {}}, fidelity), std::vector{job}).timings.at(0).seconds;
       const double inside = (1 + 1.0 / 8) / 0.85 * kBytes / (cluster.port.bandwidth * cluster.port.efficiency);
@@ -237,8 +237,8 @@ TEST(NodesOfGpus, TreesTakeNoLongerThanTheBytesOfTheBusiestAdapter) {
 TEST_P(Flow, HierarchicalAllReduceTakesTheSameTimeAsMessageByMessage) {
   const auto& [name, ranks] = GetParam();
   std::vector<CollectiveJob> jobs{test::job(all_reduce, "hierarchical", 1e8)};
-  // Over TCP, a ring's messages from a fast link queue before the slow link. At 100 KB they fit into the queue. At 1 MB
-  // they do not, and flow refuses (see below).
+  // Over TCP, messages of a ring arrive from a fast link faster than the slow link sends them. At 100 KB they fit into
+  // its queue. At 1 MB they do not, and flow refuses (see below).
   jobs.push_back(test::job(all_reduce, "hierarchical", name.starts_with("wan_tcp") ? 1e5 : 1e6));
   expect_same_collectives(platform_of(name, ranks), jobs);
 }
@@ -274,7 +274,7 @@ TEST_P(LargeFlow, AnExchangeThroughTheAggregatorTakesTheSameTimeAsMessageByMessa
 }
 
 TEST_P(LargeHierarchicalFlow, AllReduceTakesTheSameTimeAsMessageByMessage) {
-  // Simulating the messages of 1,024 ranks takes twice as long, and shows the same on every fabric.
+  // Simulating the messages of 1,024 ranks takes twice as long, so two of the fabrics are tested with 512.
   const int ranks = GetParam() == "one_switch" || GetParam() == "dragonfly" ? 512 : 1024;
   expect_same_collectives(platform_of(GetParam(), ranks), {test::job(all_reduce, "hierarchical", 1e8)});
 }
@@ -293,7 +293,7 @@ INSTANTIATE_TEST_SUITE_P(Clusters, LargeFlow, testing::ValuesIn(kFabrics), own_n
 INSTANTIATE_TEST_SUITE_P(Wans, LargeFlow, testing::ValuesIn(kWans), own_name);
 INSTANTIATE_TEST_SUITE_P(Clusters, LargeHierarchicalFlow, testing::ValuesIn(kFabrics), own_name);
 
-// These tests take half a minute and two million messages each, and are not part of the suite. Run them by hand:
+// These tests take half a minute and two million messages each, so the suite leaves them out. Run them by hand:
 // DADSIM_SLOW_TESTS=1 build/release/tests/test_sim --gtest_filter='ByHand*'
 std::vector<std::string> by_hand(std::vector<std::string> clusters) {
   return std::getenv("DADSIM_SLOW_TESTS") == nullptr ? std::vector<std::string>() : std::move(clusters);
@@ -305,7 +305,7 @@ INSTANTIATE_TEST_SUITE_P(ByHandOverWans, LargeFlowOfRings, testing::ValuesIn(by_
 
 // ---- where flow fidelity does not hold ----
 
-/// Expects a refusal: the result has message fidelity, with the reason.
+/// Expects that flow refuses: the run falls back to message fidelity and notes the reason `why`.
 void expect_refused(Cluster cluster, const schedule::Schedule& schedule, const std::string& why) {
   const std::vector<schedule::Schedule> schedules{schedule};
   cluster.network.fidelity = spec::Fidelity::flow;
@@ -336,7 +336,7 @@ TEST(FlowRefuses, NothingWhereAllIsEven) {
   EXPECT_EQ(run.network.messages, 0);
 }
 
-/// Expects no refusal, although ranks diverge.
+/// Expects that flow accepts the step although ranks get out of step.
 void expect_taken(Cluster cluster, const schedule::Schedule& schedule) {
   const std::vector<schedule::Schedule> schedules{schedule};
   const TimedRun asked = time_schedules(cluster, schedules);
@@ -359,7 +359,7 @@ TEST(FlowRefuses, NoUnequalDevices) {
   expect_taken(cluster, one_ring(16));
 }
 
-/// Returns steps of 1 s, of which exchanges take 40 ms at first.
+/// Returns steps of 1 s: 0.96 s of computing, and an all-reduce of 40 ms until links change.
 std::vector<schedule::Schedule> many_steps(std::size_t count) {
   test::Script script(16, false);
   script.compute(0.96).wait(script.all_reduce(1e9));
@@ -390,12 +390,12 @@ TEST(Flow, TakesANetworkThatChangesAsItIsAtEachDate) {
   EXPECT_GT(by_flow[5], 1.01 * by_flow[0]) << "a link has a fifth of its bandwidth";
   double apart = 0, all = 0;
   for (std::size_t i = 0; i < by_flow.size(); ++i) {
-    const bool changes = i == 4 || i == 8 || i == 7;  // links change during step i
+    const bool changes = i == 4 || i == 8 || i == 7;  // a link changes during step i
     EXPECT_NEAR(by_flow[i], by_message[i], (changes ? 0.1 : kMostDeviation) * by_message[i]) << i;
     apart += std::abs(by_flow[i] - by_message[i]);
     all += by_message[i];
   }
-  // The error is within the fraction that the note states.
+  // The total error must be within the fraction that the note states.
   const auto said = std::ranges::find(use.fidelity_notes, "changes-by-flow", &Statement::kind);
   ASSERT_NE(said, use.fidelity_notes.end());
   EXPECT_LE(apart, (said->number("share") + kMostDeviation) * all);
@@ -424,7 +424,7 @@ TEST(FlowRefuses, AFileWhoseLinksChange) {
   expect_refused(test::cluster_on(file.path(), 2, false), script.schedule(), "changes over time");
 }
 
-/// In rings, no port receives more than it can send, so nothing is lost over TCP.
+/// In a ring, no port receives faster than it can send, so TCP loses nothing.
 TEST(Flow, FollowsWhatLosesNothingOverTcpBetweenNodes) {
   const spec::LinkSpec port = test::line(450e9, 1e-6, spec::Transport::nvlink, 0.8);
   const spec::LinkSpec nic = test::line(25e9, 5e-6, spec::Transport::tcp, 1448.0 / 1538);
@@ -454,7 +454,7 @@ TEST(FlowRefuses, MessagesThatWaitForTheirReceivers) {
 }
 
 TEST(FlowRefuses, NoWorkersThatGetTheirBroadcastOneAfterTheOther) {
-  // Workers on the aggregator's node have the vector long before the others, and already send their next message.
+  // Workers on the aggregator's node receive the vector long before other workers, and send their next message at once.
   test::Script script(15);
   for (int layer = 0; layer < 2; ++layer) {
     const std::int32_t up = script.gather(1e6);

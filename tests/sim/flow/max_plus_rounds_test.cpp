@@ -9,7 +9,8 @@
 
 #include "collectives/collective.hpp"
 
-// Compares rounds solved at once with the same rounds one by one, for ranks that begin at different dates.
+// Compares rounds that are solved at once with the same rounds solved one by one, for ranks that begin at different
+// dates.
 
 namespace dadsim::sim {
 namespace {
@@ -30,7 +31,7 @@ struct Sent {
   MaxPlusRounds::RoundMessage takes;
 };
 
-/// Returns `times` rounds of these messages: as one repeated round, or one by one.
+/// Returns `times` rounds of these messages, solved one by one or as one repeated round.
 MaxPlusRounds solved(const std::vector<Sent>& sent, std::int64_t times, bool one_by_one) {
   const auto rounds = some_ring();
   MaxPlusRounds result;
@@ -58,7 +59,7 @@ void expect_the_same(const std::vector<Sent>& sent, std::int64_t times, unsigned
   }
 }
 
-/// Returns closed rings: one through all ranks, or two halves.
+/// Returns messages around one ring of all ranks, or around two rings of half the ranks each.
 std::vector<Sent> rings(std::mt19937& random, bool halves, bool same) {
   std::vector<Sent> sent;
   const auto drawn = [&] { return std::uniform_real_distribution<double>(1e-6, 2e-6)(random); };
@@ -72,7 +73,7 @@ std::vector<Sent> rings(std::mt19937& random, bool halves, bool same) {
 }
 
 TEST(MaxPlusRounds, ManyRoundsAroundRingsAreThoseOneByOne) {
-  // A formula replaces so many rounds, also if one rank is 3 seconds late.
+  // 100,003 rounds are replaced by a formula, even if one rank is 3 seconds late.
   for (unsigned seed = 0; seed < 2; ++seed) {
     std::mt19937 random(seed);
     expect_the_same(rings(random, seed == 1, true), 100'003, seed);

@@ -23,7 +23,7 @@ spec::PlatformSpec cluster_of(std::int64_t nodes, std::int64_t gpus, std::int64_
   return {"a description", gpu_cluster(nodes, gpus, rails), {}, {}};
 }
 
-/// Returns the report of a SimGrid file with this zone.
+/// Returns the report on a SimGrid file with this zone.
 PlatformReport inspect_file(const std::string& body, spec::Transport transport = spec::Transport::plain,
                             const std::string& routing = "Full") {
   const TemporaryFile file(test::platform_xml(body, routing));
@@ -36,7 +36,7 @@ TEST(Inspect, PartsOfAGpuCluster) {
   EXPECT_EQ(report.description, "a description");
   EXPECT_EQ(report.hosts, 8);
   EXPECT_EQ(report.nodes, 4);
-  // Both directions of 8 adapters and of 8 ports, without loop-backs.
+  // 8 adapters and 8 ports have two directions each; loop-backs are not counted.
   const std::vector<PlatformReport::LinkClass> expected{{"nic", 16, 50, 10, "rdma", 0.5},
                                                         {"port", 16, 300, 1, "nvlink", 0.75}};
   EXPECT_EQ(report.links, expected);
@@ -60,7 +60,7 @@ TEST(Inspect, BestAndWorstRoute) {
   EXPECT_EQ(report.worst->latency, 20);
 }
 
-// With equal bandwidths, the latency decides.
+// Among routes of equal bandwidth, latency decides which is worst.
 TEST(Inspect, TheLongestOfTheNarrowestIsTheWorst) {
   spec::FederationSpec spec;
   spec.sites = {{"a", 1, false, link_spec("l", 10, 1), link_spec("l", 10, 1)},
@@ -73,7 +73,7 @@ TEST(Inspect, TheLongestOfTheNarrowestIsTheWorst) {
   EXPECT_EQ(report.best->latency, 1);
 }
 
-// 4 nodes of 2 GPUs with a rail each: 4 pairs, each over its own rails.
+// 4 nodes of 2 GPUs, each GPU with its own rail: the 4 pairs across the bisection share no link.
 TEST(Inspect, BisectionWithARailPerGpu) {
   const PlatformReport report = inspect_platform(cluster_of(4, 2, 2));
   EXPECT_EQ(report.bisection_pairs, 4);
@@ -81,14 +81,15 @@ TEST(Inspect, BisectionWithARailPerGpu) {
   EXPECT_DOUBLE_EQ(*report.bisection, 4 * 50);
 }
 
-// One rail per node: two pairs share it.
+// Each node has one rail, which two pairs share.
 TEST(Inspect, BisectionWithSharedRails) {
   const PlatformReport report = inspect_platform(cluster_of(4, 2, 1));
   ASSERT_TRUE(report.bisection.has_value());
   EXPECT_DOUBLE_EQ(*report.bisection, 2 * 50);
 }
 
-// Two leaves with 4 adapters each, which all send to the other leaf. An oversubscription of 4 leaves one line of 50.
+// Two leaves with 4 adapters each send everything to the other leaf. An oversubscription of 4 leaves one uplink of 50
+// byte/s.
 TEST(Inspect, BisectionOfAnOversubscribedTree) {
   spec::GpuClusterSpec spec = gpu_cluster(4, 2, 2);
   spec.fabric = {spec::FabricSpec::Kind::fat_tree, link_spec("up", 50, 1), 2, 4, false, {}};
@@ -99,14 +100,14 @@ TEST(Inspect, BisectionOfAnOversubscribedTree) {
   EXPECT_DOUBLE_EQ(report.bisection.value(), 4 * 50);
 }
 
-// Unequal shares: a gets its 10 byte/s; b and c share the remaining 90 of 100, up to 60 each.
+// a sends at its 10 byte/s and b at its 60; c-1 → hub has the 1000 byte/s of c's uplink alone.
 TEST(Inspect, BisectionIsMaxMinFair) {
   spec::FederationSpec spec;
   spec.sites = {{"a", 1, false, link_spec("l", 10, 1), link_spec("l", 10, 1)},
                 {"b", 1, false, link_spec("l", 60, 1), link_spec("l", 60, 1)},
                 {"c", 3, true, link_spec("l", 1000, 1), link_spec("l", 1000, 1)}};
   const PlatformReport report = inspect_platform({"", spec, {}, {}});
-  // Hosts: a, b, c-1 and c-2, c-3, hub: a → c-2, b → c-3, c-1 → hub.
+  // Hosts are paired first half to second half: a → c-2, b → c-3, c-1 → hub.
   EXPECT_EQ(report.bisection_pairs, 3);
   EXPECT_DOUBLE_EQ(report.bisection.value(), 10 + 60 + 1000);
 }
@@ -117,7 +118,7 @@ TEST(Inspect, ALargeClusterIsSampled) {
   EXPECT_FALSE(report.all_routes);
   EXPECT_EQ(report.routes, 256 * 9);
   EXPECT_EQ(report.routes_missing, 0);
-  // The sample has near and far pairs.
+  // The sample contains pairs of one node (300 byte/s) and of two nodes (50 byte/s).
   EXPECT_EQ(report.best->bandwidth, 300);
   EXPECT_EQ(report.worst->bandwidth, 50);
   EXPECT_DOUBLE_EQ(report.bisection.value(), 256 * 50);
@@ -197,7 +198,7 @@ TEST(Picture, FewGpusAreDrawnOneByOne) {
 }
 
 TEST(Picture, ManyGpusAreFolded) {
-  const PlatformReport usual = inspect_platform(cluster_of(8, 8, 1));  // nodes of 8: 64 GPUs
+  const PlatformReport usual = inspect_platform(cluster_of(8, 8, 1));  // 64 GPUs in nodes of 8
   EXPECT_EQ(boxes(usual, "1 node of 8 GPUs"), 8U);
   EXPECT_EQ(boxes(usual, "gpu-"), 0U);
   EXPECT_EQ(boxes(inspect_platform(cluster_of(16, 8, 8)), "1 node of 8 GPUs"), 16U);
@@ -255,13 +256,13 @@ Names links_of(const PlatformReport& report, const std::string& from, const std:
   return {};
 }
 
-/// Returns the line of the dot text that draws an edge.
+/// Returns the line of the dot text that draws the edge between two boxes.
 std::string drawn_edge(const std::string& dot, const std::string& from, const std::string& to) {
   const std::size_t start = dot.find(fmt::format("\"{}\" -- \"{}\"", from, to));
   return start == std::string::npos ? "" : dot.substr(start, dot.find('\n', start) - start);
 }
 
-// Each edge names a link of the platform.
+// Each drawn edge lists links that exist in the platform.
 TEST(Picture, EdgesKnowTheirLinks) {
   const std::vector<spec::FabricSpec> fabrics{
       {spec::FabricSpec::Kind::one_switch, {}, 0, 1, false, {}},
@@ -312,7 +313,7 @@ TEST(Picture, EdgesKnowTheirLinks) {
   }
   EXPECT_EQ(links_of(inspect_platform({"", few, {}, {}}), "site-2", "hub"), (Names{"site-2 up", "site-2 down"}));
   EXPECT_EQ(links_of(inspect_platform({"", many, {}, {}}), "phone", "hub").size(), 160U);
-  // Unequal directions are two edges.
+  // A pair with unequal directions is drawn as two edges.
   EXPECT_EQ(links_of(inspect_platform({"", wan, {}, {}}), "east", "west"), Names{"east -> west"});
   wan.pairs[1].bandwidth = 7;
   EXPECT_EQ(links_of(inspect_platform({"", wan, {}, {}}), "east", "west"), (Names{"east -> west", "west -> east"}));
@@ -325,7 +326,7 @@ TEST(Picture, BusyEdgesAreDarkerAndThicker) {
   const std::string dot = to_dot(
       report, {{"site-1 up", 0.25}, {"site-1 down", 0.5}, {"site-2 up", 1.25}, {"site-3 down", 0.001}, {"other", 1}});
   const std::string label = "u 8 Mbit/s, down d 8 Mbit/s";
-  // The colour is half-way from the lightest to the darkest, by the busier direction.
+  // The busier direction sets the colour, here half-way between the lightest and the darkest.
   EXPECT_EQ(drawn_edge(dot, "site-1", "hub"),
             "\"site-1\" -- \"hub\" [label=\"up " + label +
                 "\\nbusy 50 %\", tooltip=\"site-1 -- hub: busy 50 %\", color=\"#58759a\", penwidth=3.5];");

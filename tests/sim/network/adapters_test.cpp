@@ -1,4 +1,4 @@
-// Adapters of GPU nodes: over TCP, several for one GPU, and behind a slot.
+// Tests adapters of GPU nodes: over TCP, several adapters of one GPU, and adapters in a PCIe slot.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::vector<CollectiveTiming> timed(const spec::GpuClusterSpec& cluster, const s
   return time_collectives(test::workers_on({"", cluster, {}, {}}, spec::Fidelity::message), jobs).timings;
 }
 
-/// Returns messages from each of the first ranks to the last, all at once.
+/// Returns one message from each of the first `senders` ranks to the rank after them, all sent at once.
 CollectiveJob into_one(std::int64_t senders, double bytes) {
   CollectiveJob job = test::job(neighbour_exchange, "auto", bytes);
   job.request.neighbours.assign(static_cast<std::size_t>(senders + 1), {});
@@ -38,8 +38,8 @@ CollectiveJob into_one(std::int64_t senders, double bytes) {
 }
 
 TEST(AdaptersOverTcp, CarryWhatTheirLineDoes) {
-  // One sender at line rate does not overflow a line of that rate. 1448 of the 1538 bytes of a frame are payload. 16
-  // connections of 20 Gbit/s exceed each of these lines.
+  // One sender at line rate does not overflow a line of that rate. Of the 1538 bytes of a frame, 1448 are payload. The
+  // 16 connections of 20 Gbit/s that a pair uses exceed each of these rates.
   double before = 1e9;
   for (const double gbit : {10.0, 25.0, 32.0, 40.0, 100.0, 200.0}) {
     for (const double bytes : {16 * kMebi, 256 * kMebi}) {
@@ -77,7 +77,7 @@ TEST(AdaptersOverTcp, AreNeverSlowerWhenWarmOrWithMore) {
 }
 
 TEST(AdaptersOverTcp, AreAsMuchQuickerAsTheirRateAtMost) {
-  // Rates from 1 to 40 Gbit/s: the time of no network has a jump.
+  // Times change without a jump between 1 and 40 Gbit/s.
   const std::vector<std::pair<std::int64_t, std::vector<double>>> sweeps{{1, {1, 3, 7.5, 9.9, 10, 10.1, 20, 40}},
                                                                          {2, {5, 9.9, 10, 12, 25}}};
   for (const auto& [gpus, rates] : sweeps) {
@@ -91,7 +91,7 @@ TEST(AdaptersOverTcp, AreAsMuchQuickerAsTheirRateAtMost) {
       message.request.neighbours[0] = {static_cast<collectives::Rank>(gpus)};  // a rank of the next node
       std::vector<CollectiveJob> jobs{message, test::job(all_reduce, "ring", 64 * kMebi),
                                       test::job(all_reduce, "parameter-server", 64 * kMebi)};
-      // With several GPUs per node, the library uses more channels for a short message from some rate on.
+      // Left out with two GPUs per node, since the library then uses more channels for a short message above some rate.
       if (gpus == 1) jobs.push_back(test::job(all_reduce, "ring", 1e5));
       std::vector<double> seconds;
       for (const CollectiveTiming& one : timed(cluster, jobs)) seconds.push_back(one.seconds);
@@ -135,8 +135,8 @@ TEST(AdaptersOverTcp, GoByConnectionsCoresAndPackets) {
 }
 
 TEST(AdaptersOverTcp, LoseOnlyWhereMoreArrivesThanLeaves) {
-  // Seven senders to one receiver lose what the port cannot hold; a larger queue or BBR loses less. Two separate pairs
-  // lose nothing.
+  // Seven senders to one receiver lose packets that the port's queue cannot hold; a larger queue or BBR loses fewer.
+  // Two separate pairs lose none.
   spec::GpuClusterSpec cluster = over_tcp(8, 1, 25);
   cluster.nic.queue_bytes = 3e5;
   const double small = timed(cluster, {into_one(7, 4 * kMebi)})[0].seconds;
@@ -152,7 +152,7 @@ TEST(AdaptersOverTcp, LoseOnlyWhereMoreArrivesThanLeaves) {
 }
 
 TEST(AdaptersOfAGpu, ShareItsMessagesBehindItsSlot) {
-  // NVIDIA/nccl-tests, issue 232 (2024): 50 GB/s on each of two H100 with four adapters of 400 Gbit/s.
+  // NVIDIA/nccl-tests, issue 232 (2024), measured 50 GB/s on each of two H100 with four adapters of 400 Gbit/s.
   spec::GpuClusterSpec cluster = test::cluster_of(2, 1, *find_link("nvlink-4"), *find_link("roce-400"));
   cluster.rails = 4;
   const auto bus = [](const spec::GpuClusterSpec& on) {

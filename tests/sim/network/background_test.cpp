@@ -1,5 +1,5 @@
-// Background traffic of steps that begin late: only its last messages are simulated, with the same state as after all
-// messages.
+// Tests background traffic before steps that begin late: only its last messages are simulated, and the network's state
+// is as after all of them.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -30,7 +30,7 @@ TEST(Background, OfALateDateIsThatOfAnEarlyOne) {
   const TemporaryFile file(Star{.workers = 3, .hub_rate = 2.5e6}.xml());
   Cluster cluster = cluster_on(file.path(), 3);
   const double alone = seconds_at(cluster, 1);
-  for (const double bytes : {2e4, 2e5}) {  // done long before the next message, or not
+  for (const double bytes : {2e4, 2e5}) {  // a message ends long before the next one, or just before it
     cluster.platform.background = {{cluster.hosts[1], cluster.hosts[0], bytes, kEvery}};
     for (const double phase : {0.0, 0.4, 0.9}) {
       const double early = seconds_at(cluster, (3 + phase) * kEvery);
@@ -43,7 +43,7 @@ TEST(Background, OfALateDateIsThatOfAnEarlyOne) {
 TEST(Background, IsNotFollowedForYearsBeforeAStep) {
   const TemporaryFile file(Star{.workers = 3, .hub_rate = 2.5e6}.xml());
   Cluster cluster = cluster_on(file.path(), 3);
-  for (const double every : {1e-3, 0.0}) {  // 10¹¹ messages in sequence
+  for (const double every : {1e-3, 0.0}) {  // 10¹¹ messages, one after the other
     cluster.platform.background = {{cluster.hosts[1], cluster.hosts[0], 100, every}};
     EXPECT_NEAR(seconds_at(cluster, 1e8), seconds_at(cluster, 2), 1e-2);
   }

@@ -7,9 +7,9 @@
 
 #include "sim/star.hpp"
 
-// Simulated times against times worked out by hand. A message takes α, the latency of the route, plus its bytes at the
-// rate of the narrowest link. Sending returns at once. The messages of a pair are transferred one after the other, and
-// each is delivered α after its transfer.
+// Compares simulated times with times computed by hand. A message takes α, the latency of its route, plus its bytes at
+// the rate of the narrowest link. Sending returns at once. Messages of a pair are transferred one after the other, and
+// each arrives α after its transfer.
 
 namespace dadsim::sim {
 namespace {
@@ -57,7 +57,7 @@ TEST(Collectives, GatherTakesTheLongestMessage) {
     return std::ranges::count(timing.bounds, name, &step::Bound::resource);
   };
   EXPECT_EQ(route("w1 → hub"), 1);
-  EXPECT_EQ(route("hub → w0"), 1);  // the message that ends last; of equal ones, the first
+  EXPECT_EQ(route("hub → w0"), 1);  // the message that ends last; among equal ones, the first
   expect_consistent(timing);
 }
 
@@ -72,10 +72,10 @@ TEST(Collectives, BroadcastGoesToAllAtOnce) {
   expect_consistent(timing);
 }
 
-/// Returns the seconds of `count` all-reduces over gloo that three workers issue at once; segments take `segment`
+/// Returns the seconds of `count` Gloo all-reduces that three workers issue at once; one segment takes `segment`
 /// seconds.
 double gloo_all_reduces(int count, double segment) {
-  const Star star{.workers = 3};  // 20 ms from worker to worker
+  const Star star{.workers = 3};  // 20 ms between two workers
   Script script(3, false);
   std::vector<std::int32_t> all;
   for (int i = 0; i < count; ++i) {
@@ -86,22 +86,25 @@ double gloo_all_reduces(int count, double segment) {
 }
 
 TEST(Collectives, GlooHasTwoSegmentsInFlightEachBehindAWordOfItsReceiver) {
-  // Each half has two steps: a notice one way and a segment back. The second segment follows the first.
+  // Each half of the all-reduce has two steps: a notice to the sender (20 ms), then a segment back (20 ms + its
+  // transfer). The second segment follows the first.
   expect_near_relative(gloo_all_reduces(1, 0.01), 2 * (2 * (0.02 + 0.02 + 0.01) + 0.01));
-  // If a segment takes longer than notice and latency, the notice arrives in time and the line is never idle.
+  // If a segment takes longer than notice and latency together, the next notice arrives in time and the line is never
+  // idle.
   expect_near_relative(gloo_all_reduces(1, 0.1), 2 * (0.02 + 4 * 0.1 + 0.02));
 }
 
 TEST(Collectives, TwoGoOnAtOnceOverGloo) {
   const double one = gloo_all_reduces(1, 0.01);
-  expect_near_relative(gloo_all_reduces(2, 0.01), one + 2 * 0.01);  // the second sends after two segments of the first
-  expect_near_relative(gloo_all_reduces(3, 0.01), 2 * one);         // the third when the first is done
+  expect_near_relative(gloo_all_reduces(2, 0.01), one + 2 * 0.01);  // the second all-reduce sends after two segments of
+                                                                    // the first
+  expect_near_relative(gloo_all_reduces(3, 0.01), 2 * one);         // the third begins when the first has ended
 }
 
 TEST(Collectives, RingAllReduceTakesTwiceWorkersLessOneSteps) {
   for (const std::size_t workers : {2U, 3U, 8U}) {
     const Star star{.workers = workers};
-    const double bytes = 1e6 / 3;  // no whole number of bytes, and not divisible either
+    const double bytes = 1e6 / 3;  // neither a whole number of bytes nor divisible by the workers
     Script script(workers, false);
     script.wait(script.all_reduce(bytes));
     const step::StepTiming timing = time_on(star, script.schedule());
@@ -120,9 +123,9 @@ TEST(Collectives, RingAllGatherWithOneLargeBlock) {
   Script script(4, false);
   script.wait(script.all_gather(schedule::PerWorker({4e6, 1e3, 1e3, 1e3})));
   const step::StepTiming timing = time_on(star, script.schedule());
-  expect_near_relative(timing.seconds, 3 * star.between(4e6));  // the large block is sent three times
+  expect_near_relative(timing.seconds, 3 * star.between(4e6));  // the large block is sent in three rounds
   EXPECT_EQ(timing.bytes_sent,
-            (std::vector<double>{4002000, 4002000, 4002000, 3000}));  // each rank keeps its successor's block
+            (std::vector<double>{4002000, 4002000, 4002000, 3000}));  // no rank sends its successor's block
   EXPECT_EQ(timing.bytes_received, (std::vector<double>{3000, 4002000, 4002000, 4002000}));
   expect_consistent(timing);
 }
@@ -133,8 +136,8 @@ TEST(Collectives, RingAllGatherOfUnequalBlocks) {
   Script script(5, false);
   script.wait(script.all_gather(schedule::PerWorker(blocks)));
   const step::StepTiming timing = time_on(star, script.schedule());
-  // Worker w enters step k + 1 when its message of step k has arrived. Its next message follows the one before, and
-  // arrives a latency of two links after the transfer.
+  // `ready`: when worker w enters the next step, having received the message of this one. Messages to w + 1 are
+  // transferred one after the other, and each arrives two link latencies later.
   std::vector<double> ready(5, 0.0);
   std::vector<double> end(5, 0.0);  // end of the last transfer from w to w + 1
   for (std::size_t step = 0; step < 4; ++step) {
@@ -196,7 +199,7 @@ TEST(Collectives, NothingTakesNoTime) {
 }
 
 TEST(Collectives, MicrosecondsAreNotRoundedAway) {
-  // Numbers of an InfiniBand fabric: 25 GB/s, 0.6 µs per link, kernels of 5 µs.
+  // An InfiniBand fabric: 25 GB/s, 0.6 µs per link, kernels of 5 µs.
   const Star star{.workers = 2, .rate = 25e9, .latency = 6e-7};
   Script script(2, false);
   script.compute(5e-6).wait(script.all_reduce(1000)).compute(5e-6);
@@ -228,7 +231,7 @@ TEST(Contention, WhatAShortMessageLeavesTheLongOneGets) {
   Script both(2);
   both.gather_and_answer(schedule::PerWorker({1e6, 3e6}));
   expect_near_relative(time_on(star, both.schedule()).seconds, star.latency + (1e6 + 3e6) / 2e6 + star.latency);
-  // For one second, the short message is served at half the rate. The last message of each pair is empty.
+  // For the second in which both messages are in transit, the short one gets half of the rate.
   Script first(2);
   const auto shorter = first.gather(schedule::PerWorker({1e6, 0}));
   first.gather(schedule::PerWorker({0, 3e6}));
@@ -254,7 +257,8 @@ TEST(Contention, OppositeDirectionsDoNotMeet) {
 }
 
 TEST(Contention, SharesAreEqualWhateverTheLatency) {
-  // Both workers use a hub of 1 MB/s. Worker 1 is twice as far away; each gets half while both send.
+  // Both workers send through a hub of 1 MB/s. Worker 1 has twice the latency, yet each gets half of the rate while
+  // both send.
   const test::TemporaryFile file(test::platform_xml(
       "<host id=\"w0\" speed=\"1Gf\"/><host id=\"w1\" speed=\"1Gf\"/><host id=\"hub\" speed=\"1Gf\"/>"
       "<link id=\"near\" bandwidth=\"1GBps\" latency=\"10ms\"/><link id=\"far\" bandwidth=\"1GBps\" latency=\"20ms\"/>"
@@ -267,7 +271,7 @@ TEST(Contention, SharesAreEqualWhateverTheLatency) {
   script.wait(near, step::Role::aggregator).compute(50.0, step::Role::aggregator).wait(script.broadcast(0));
   const std::vector<schedule::Schedule> schedules{script.schedule()};
   const double seconds = time_schedules(test::cluster_on(file.path(), 2), schedules).steps.at(0).seconds;
-  // Worker 0's message: 1 MB at 0.5 MB/s, and 10 ms. The empty answer to the far worker: 20 ms.
+  // Worker 0's message: 1 MB at 0.5 MB/s and 10 ms. Then 50 s of computing, and the empty answer to worker 1: 20 ms.
   expect_near_relative(seconds, 2.0 + 0.01 + 50.0 + 0.02);
 }
 
@@ -284,7 +288,7 @@ TEST(Contention, WorkersOnOneHostTalkOverTheLoopback) {
 // ---- whole steps ----
 
 TEST(Steps, CommunicationHidesBehindTheBackwardPass) {
-  // Each layer's gradient is shared, last layer first, while gradients of earlier layers are still computed.
+  // Gradients are shared layer by layer, last layer first, while gradients of earlier layers are still computed.
   const Star star{.workers = 4};
   const std::vector<double> backward{0.3, 0.8, 0.2};  // seconds, last layer first
   const std::vector<double> bytes{8e5, 4e5, 1.2e6};
@@ -333,7 +337,7 @@ TEST(Steps, GatherMergeBroadcastInAPipelineOfTwoLayers) {
   script.compute(0.1);
   const step::StepTiming timing = time_on(star, script.schedule());
 
-  // The second message of a pair follows the transfer of the first, not its delivery.
+  // The second message of a pair starts after the transfer of the first and does not wait for its arrival.
   const double gathered0 = deltas + star.to_hub(up[0]);
   const double merged0 = gathered0 + merge;
   const double gathered1 = std::max(2 * deltas, deltas + star.transfer(up[0])) + star.to_hub(up[1]);
@@ -372,7 +376,8 @@ TEST(Steps, AFastWorkersSecondGatherDoesNotWaitForASlowWorkersFirst) {
   const auto second = script.gather(schedule::PerWorker({1e6, 0.0}));
   script.wait(first, step::Role::aggregator).wait(second, step::Role::aggregator).wait(script.broadcast(0));
   const step::StepTiming timing = time_on(star, script.schedule());
-  // Worker 1's second message is empty and arrives with the first. Worker 0's messages have arrived long before.
+  // Worker 1's second message is empty and arrives together with its first. Both messages of worker 0 arrived long
+  // before.
   expect_near_relative(timing.seconds, 10.0 + star.to_hub(1e6) + star.to_hub(0));
 }
 
@@ -380,7 +385,7 @@ TEST(Steps, TheStepEndsWithTheLastWorkerNotWithTheLastMessage) {
   const Star star{.workers = 2};
   Script script(2);
   script.compute(0.5);
-  script.gather(8e6);  // no rank waits
+  script.gather(8e6);  // no rank waits for the gather
   script.compute(0.5).compute(20, step::Role::aggregator);
   const step::StepTiming timing = time_on(star, script.schedule());
   expect_near_relative(timing.seconds, 1.0);
@@ -429,8 +434,8 @@ TEST(Steps, RingsAndStarCollectivesInterleaveWithoutDeadlock) {
   expect_consistent(timing);
 }
 
-/// The way back uses the same links in reverse, like symmetrical routes of platform files. Each link is first on one
-/// path and last on the other.
+/// Messages back use the same links in reverse order, as with symmetrical routes of platform files. Each link is first
+/// on one route and last on the other.
 TEST(Connections, KeepTheirLatencyWhereALinkIsFirstAndLast) {
   const test::TemporaryFile file(
       test::platform_xml("<host id=\"w0\" speed=\"1Gf\"/><host id=\"w1\" speed=\"1Gf\"/>"
@@ -441,7 +446,7 @@ TEST(Connections, KeepTheirLatencyWhereALinkIsFirstAndLast) {
   job.algorithm = "ring";
   job.request.bytes = {2e6};
   const std::vector<CollectiveJob> jobs{job};
-  // Two rounds of 1 MB and 20 ms each.
+  // An all-reduce of two ranks has two rounds of 1 MB (1 s) and 20 ms each.
   EXPECT_NEAR(time_collectives(test::cluster_on(file.path(), 2, false), jobs).timings.at(0).seconds, 2.04, 2e-9);
 }
 

@@ -30,7 +30,7 @@ TEST(Departures, ShareWhereTheyDoNotFitIntoTheQueue) {
 
 constexpr double kSlow = 1.25e6;  // byte/s
 
-/// Returns the seconds in which the first host sends `bytes` to a near and a far host, in the given order.
+/// Returns the seconds in which the first host sends `bytes` to a near host and a far host, in the order of `to`.
 double two_messages(std::vector<collectives::Rank> to, double bytes, spec::Fidelity fidelity) {
   constexpr double kFast = 1000 * kSlow;
   spec::FederationSpec sites;

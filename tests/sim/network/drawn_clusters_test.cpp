@@ -1,4 +1,4 @@
-// Tests laws of the algorithms that `auto` chooses, over drawn clusters.
+// Tests that drawn clusters obey laws of the algorithms that `auto` chooses.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using enum step::CollectiveKind;
 
-/// Tolerance: between two neighbouring algorithms, the tuner may choose the slower one on a slightly faster network.
+/// Tolerance: near the bounds between two algorithms, the tuner may choose the slower one on a slightly faster network.
 constexpr double kSameTime = 1.01;
 
 class Draws {
@@ -44,7 +44,8 @@ Drawn drawn(std::uint64_t seed) {
   cluster.port = *find_link(draws.one_of({"nvlink-2", "nvlink-3", "nvlink-4", "pcie-4"}));
   cluster.nic = *find_link(draws.one_of(
       {"ethernet-10g", "ethernet-25g", "ethernet-100g", "ib-edr", "ib-hdr", "ib-ndr", "roce-100", "roce-400"}));
-  // Sizes are limited by bandwidth. A tree of few hops sums a short vector sooner than a ring gathers it, in NCCL too.
+  // Bandwidth limits vectors of these sizes. For short vectors, NCCL too sums sooner along a tree of few hops than a
+  // ring gathers.
   result.bytes = draws.one_of({256.0, 512.0, 1024.0}) * (1 << 20);
   result.words = cluster.nic.name + ", " + cluster.port.name + ", " + std::to_string(cluster.nodes) + " x " +
                  std::to_string(cluster.gpus) + ", " + std::to_string(cluster.rails) + " adapters, " +

@@ -11,8 +11,8 @@
 #include "sim/star.hpp"
 #include "spec/platform_specification.hpp"
 
-// Tests lines with measured bandwidth. Nothing is lost on them, and a connection gets its measured rate or a window per
-// round trip.
+// Tests lines with measured goodput. They lose nothing, and a connection gets its measured rate or one window per round
+// trip, whichever is less.
 
 namespace dadsim::sim {
 namespace {
@@ -21,16 +21,16 @@ using test::same;
 using test::Script;
 
 constexpr double kSegmentShare = 1448.0 / 1514;
-constexpr double kNeverFull = 1e9;  // bytes: BBR is modelled by such a queue
+constexpr double kNeverFull = 1e9;  // bytes; BBR is modelled by a queue of this size
 
-/// Senders of region `a`, each with a message of `bytes` to the host of region `b`, over the line between the regions.
+/// Senders in region `a`, each with a message of `bytes` to the host of region `b`, share the line between the regions.
 struct Line {
   double bandwidth = 2.5e7, round_trip = 0.1;  ///< byte/s, seconds
-  double per_connection = 0;                   ///< byte/s
+  double per_connection = 0;                   ///< byte/s per connection; 0: unlimited
   std::int64_t streams = 1;
   std::size_t senders = 1;
   double bytes = 5e8;
-  std::optional<spec::WanSpec::Pair> pair = {};  ///< set instead of a measured line
+  std::optional<spec::WanSpec::Pair> pair = {};  ///< replaces the measured line
   std::optional<spec::LinkSpec> host = {};
 };
 
@@ -44,7 +44,7 @@ spec::LinkSpec host_line() {
   return link;
 }
 
-/// Returns a pair without bandwidth, round trip and ends, which a Line gives.
+/// Returns a pair with a transport and a queue; `seconds` fills in bandwidth, round trip and ends.
 spec::WanSpec::Pair pair_over(spec::Transport transport, double queue_bytes = 3e5) {
   spec::WanSpec::Pair pair;
   pair.transport = transport;
@@ -96,7 +96,7 @@ TEST(Goodput, IsWhatALongTransferGets) {
   EXPECT_NEAR(seconds(line), expected(line, line.bandwidth), 0.01 * seconds(line));
 }
 
-// Between hosts whose lines lose nothing, a plain line has no queue that a burst could overflow.
+// Between hosts whose lines lose nothing, a plain line has no queue that could overflow.
 TEST(Goodput, APlainLineBetweenHostsThatLoseNothingLosesNothing) {
   Line line{.pair = pair_over(spec::Transport::plain), .host = host_line()};
   line.host->is_goodput = false;
@@ -105,7 +105,7 @@ TEST(Goodput, APlainLineBetweenHostsThatLoseNothingLosesNothing) {
   EXPECT_NEAR(seconds(line), expected(line, line.bandwidth), 0.01 * seconds(line));
 }
 
-// Next to a pair with BBR, a host's measured line loses nothing either.
+// A pair with BBR makes the hosts' measured lines lossless too.
 TEST(Goodput, BbrOnThePairAloneIsEnough) {
   const Line line{.pair = pair_over(spec::Transport::tcp, kNeverFull)};
   EXPECT_NEAR(seconds(line), expected(line, kSegmentShare * line.bandwidth), 0.01 * seconds(line));
@@ -120,13 +120,13 @@ TEST(Goodput, AConnectionGetsNoMoreThanOneWasMeasuredToGet) {
   EXPECT_NEAR(seconds(line), expected(line, 4 * line.per_connection), 0.01 * seconds(line));
 }
 
-// A connection carries half of 6 MiB per round trip of the pair and of the hosts' lines.
+// A connection sends at most half of a 6 MiB window per round trip of the pair and the hosts' lines.
 TEST(Goodput, OrAWindowPerRoundTrip) {
   const Line line{.bandwidth = 5e8};
   EXPECT_NEAR(seconds(line), expected(line, 3145728 / (line.round_trip + 4e-4)), 0.01 * seconds(line));
 }
 
-// Connections that fit the line keep their own rate; more connections share the line evenly.
+// Connections keep their own rate while the line is wide enough for all; otherwise they share it evenly.
 TEST(Goodput, EqualConnectionsShareALine) {
   for (const std::size_t senders : {2, 3, 5, 8}) {
     const Line line{.bandwidth = 1e8, .per_connection = 2.6e7, .senders = senders};

@@ -1,4 +1,5 @@
-// Times of algorithms that `auto` chooses on GPU clusters: parts of a sum against the whole, rails, meshes.
+// Tests times of algorithms that `auto` chooses on GPU clusters: parts of an all-reduce against the whole, rails,
+// meshes.
 #include <gtest/gtest.h>
 
 #include "sim/declared.hpp"
@@ -28,9 +29,8 @@ std::vector<CollectiveTiming> timed(const spec::GpuClusterSpec& cluster, const s
   return time_collectives(workers, jobs).timings;
 }
 
-// Sizes are limited by bandwidth: a tree of few hops may sum a short vector sooner than a long ring gathers it, in NCCL
-// too. A reduce-scatter by halving over one adapter once took seven times the ring, and longer than the whole
-// all-reduce.
+// Bandwidth limits these sizes; for short vectors, NCCL too sums along a tree sooner than a long ring gathers. A
+// reduce-scatter by halving over one adapter once took seven times the ring, more than the whole all-reduce.
 TEST(TimesOfNccl, APartOfAnAllReduceIsNeverLongerThanTheWhole) {
   for (const char* nic : {"ethernet-25g", "ib-hdr", "roce-100"}) {
     for (const std::int64_t nodes : {2, 4}) {
@@ -59,7 +59,8 @@ TEST(TimesOfNccl, APartOfAnAllReduceIsNeverLongerThanTheWhole) {
 }
 
 TEST(TimesOfNccl, AProtocolIsChosenForTheWholeCollective) {
-  // Chosen by the size of a lane's message, LL was used up to 64 MiB and sent twice the bytes: 128 MiB took no longer.
+  // LL was once chosen by the size of a lane's message: up to 64 MiB it sent twice the bytes, so 128 MiB took no
+  // longer.
   const std::vector<CollectiveTiming> times =
       timed(cluster_of(4, 8, 1, "ib-hdr"),
             {test::job(all_reduce, "ring", 64 * kMebi), test::job(all_reduce, "ring", 128 * kMebi)});
@@ -68,7 +69,7 @@ TEST(TimesOfNccl, AProtocolIsChosenForTheWholeCollective) {
 }
 
 TEST(TimesOfNccl, BroadcastsAndReducesUseAllAdapters) {
-  // 512 MiB through eight adapters of 48 GB/s take 1.4 ms, plus the segments that fill the pipeline.
+  // 512 MiB through eight adapters of 48 GB/s take 1.4 ms, plus up to 0.25 ms for the segments that fill the pipeline.
   for (const step::CollectiveKind kind : {broadcast, reduce}) {
     const std::vector<CollectiveTiming> times =
         timed(cluster_of(2, 8, 8, "ib-ndr", "nvlink-4"), {test::job(kind, "auto", 512 * kMebi)});
@@ -78,7 +79,7 @@ TEST(TimesOfNccl, BroadcastsAndReducesUseAllAdapters) {
 }
 
 TEST(TimesOfAMesh, AreThoseOfAllItsLinks) {
-  // Four A100, pairwise connected by 100 GB/s, send 2 · 3/4 · 1 GiB over three links. Two rings share each link.
+  // Four A100, pairwise connected by 100 GB/s, each send 2 · 3/4 · 1 GiB over three links. Two rings share each link.
   spec::GpuClusterSpec pairwise = cluster_of(1, 4, 1, "ib-hdr");
   pairwise.inside = spec::InsideNode::mesh;
   pairwise.port = {.name = "gpu-cluster inside",
@@ -95,8 +96,8 @@ TEST(TimesOfAMesh, AreThoseOfAllItsLinks) {
 }
 
 TEST(TimesOfLibraries, SayWhichOfTheirOwnAlgorithmsIsQuicker) {
-  // Over sockets between four nodes, NCCL's tuner chooses the ring with LL for 64 KiB. It ignores the cost of sockets,
-  // of which a tree has fewer in sequence.
+  // Over sockets between four nodes, NCCL's tuner chooses the ring with LL for 64 KiB. It ignores the latency of
+  // sockets, which a ring pays more often in sequence than a tree.
   const std::vector<CollectiveTiming> times =
       timed(cluster_of(4, 8, 1, "ethernet-100g", "nvlink-2"),
             {test::job(all_reduce, "auto", 65536), test::job(all_reduce, "ring", 65536)});

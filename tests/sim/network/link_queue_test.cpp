@@ -21,7 +21,7 @@ TEST(LinkQueue, BytesThatComeNoFasterThanTheyLeaveHoldNobodyUp) {
   LinkQueue queue;
   queue.add(1, {1, 5}, 4, 1);
   EXPECT_DOUBLE_EQ(queue.wait(2, 3, 100), 0);
-  // Messages arrive twice as fast as they leave, so half of the arrived ones are still in the queue.
+  // Messages arrive twice as fast as they leave, so half of them are still in the queue.
   LinkQueue narrow;
   narrow.add(1, {1, 5}, 8, 1);
   EXPECT_DOUBLE_EQ(narrow.wait(2, 3, 100), 2);

@@ -1,4 +1,4 @@
-// Tests that transfers around a hub share its lines max-min fairly, with rates that are recomputed at every event.
+// Tests that transfers around a hub share its lines max-min fairly, with new rates at every event.
 #include "sim/network/link_sharing.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ struct SharedCase {
 };
 
 /// Returns max-min fair rates by progressive filling: the tightest link fixes the rates of its transfers, then the next
-/// link.
+/// tightest.
 std::vector<double> max_min_rates(std::vector<double> left, const std::vector<const Links*>& transfers) {
   std::vector<double> rates(transfers.size(), std::numeric_limits<double>::infinity());
   std::vector<bool> fixed(transfers.size(), false);
@@ -59,8 +59,8 @@ std::vector<double> max_min_rates(std::vector<double> left, const std::vector<co
   }
 }
 
-/// Returns the end of each transfer. Rates are recomputed whenever a transfer begins or ends; limits are separate
-/// links.
+/// Returns the end of each transfer. Rates are recomputed whenever a transfer begins or ends. A transfer's limit is a
+/// link of its own.
 std::map<std::int32_t, double> ends_by_filling(const SharedCase& one) {
   std::vector<double> capacity = one.capacity;
   std::vector<Links> links = one.transfers;
@@ -107,7 +107,7 @@ std::map<std::int32_t, double> ends_by_sharing(const SharedCase& one) {
     if (!std::isfinite(date)) return ends;
     for (; next < one.begins.size() && one.begins[next].date <= date; ++next) {
       const auto which = static_cast<std::size_t>(one.begins[next].transfer);
-      // Connections are opened when they are first used.
+      // A connection is opened at its first message.
       if (numbers[which] < 0) numbers[which] = sharing.add(one.transfers[which], one.most[which]);
       sharing.begin(numbers[which], one.begins[next].bytes, date);
     }
@@ -123,7 +123,7 @@ void expect_same(const SharedCase& one, const std::string& what) {
   for (const auto& [number, date] : filled) EXPECT_NEAR(shared.at(number), date, 1e-9 * date) << what << ", " << number;
 }
 
-/// Returns sites with lines of 1 to 30 byte/s around a link of the hub; some lines are alike.
+/// Returns sites with lines of 1 to 30 byte/s around a hub's link; some sites have equal lines.
 SharedCase star(std::uint32_t number, std::size_t sites, bool meet_twice) {
   RandomStream random(number, Purpose::test, 7);
   const auto drawn = [&](double least, double most) {
@@ -138,7 +138,7 @@ SharedCase star(std::uint32_t number, std::size_t sites, bool meet_twice) {
     one.most.push_back(site % 5 == 0 ? drawn(1, 31) : std::numeric_limits<double>::infinity());
     one.begins.push_back({std::floor(drawn(0, 20)), static_cast<std::int32_t>(site), drawn(1, 500)});
   }
-  // Two sites also send to each other, over the lines that they use to the hub.
+  // Two sites also send to each other, over their lines to the hub.
   if (meet_twice) {
     one.transfers.push_back({1, 2});
     one.most.push_back(std::numeric_limits<double>::infinity());
@@ -168,7 +168,7 @@ TEST(LinkSharing, WhatIsStoppedLeavesItsShareToOthers) {
   }
   EXPECT_TRUE(sharing.settle(0).empty());
   EXPECT_NEAR(sharing.next(), 30, 1e-9);
-  sharing.stop(1, 15);  // each transfer has received 50 of 100
+  sharing.stop(1, 15);  // so far, each transfer has received 50 of 100 bytes
   EXPECT_TRUE(sharing.settle(15).empty());
   EXPECT_NEAR(sharing.next(), 25, 1e-9) << "5 a second";
   sharing.stop(2, 20);

@@ -39,7 +39,7 @@ TEST(LinkUse, OfAStarIsWhatWasSent) {
   const TimedRun run = time_schedules(cluster_on(file.path(), 3), std::vector<schedule::Schedule>{script.schedule()});
   const step::StepTiming& step = run.steps.at(0);
   const auto use = by_name(run.network);
-  ASSERT_EQ(run.network.links_used, 8);  // both directions of three workers and of the hub
+  ASSERT_EQ(run.network.links_used, 8);  // two directions of three workers and of the hub
   ASSERT_EQ(use.size(), 8U);
   for (std::size_t w = 0; w < 3; ++w) {
     EXPECT_DOUBLE_EQ(use.at("up" + std::to_string(w)).bytes_per_step, step.bytes_sent[w]);
@@ -69,7 +69,7 @@ TEST(LinkUse, IsTheMeanOverTheStepsOfTheRun) {
   const step::LinkUse up = by_name(run.network).at("up0");
   EXPECT_DOUBLE_EQ(up.bytes_per_step, (3 * 1e6 + 4e6) / 4);
   EXPECT_DOUBLE_EQ(up.busy_share, 7.0 / (3 * run.steps[0].seconds + run.steps[1].seconds));
-  // Repeated equal schedules equal one schedule that occurs more often.
+  // Three equal schedules give the same result as one schedule with three occurrences.
   const std::vector<schedule::Schedule> all{schedules[0], schedules[1], schedules[0], schedules[0]};
   EXPECT_EQ(by_name(time_schedules(cluster_on(file.path(), 2), all).network).at("up0").busy_share, up.busy_share);
 }
@@ -101,12 +101,12 @@ TEST(LinkUse, IsConservedOnAFatTreeAndTheSameByFlow) {
   const TimedRun exact = on_a_fat_tree(spec::Fidelity::message, port, nic);
   ASSERT_EQ(exact.network.fidelity, "message");
   const auto use = by_name(exact.network);
-  double out = 0;  // bytes of GPUs: over their ports inside nodes, over the adapters between nodes
+  double out = 0;  // bytes that GPUs send: over their ports inside nodes, over adapters between nodes
   double in = 0;
   for (const auto& [name, one] : use) {
     if (one.link_class != "trunk") (name.ends_with("_UP") ? out : in) += one.bytes_per_step;
     if (one.link_class == "nic") {
-      // Headers and protocols add bytes.
+      // Headers and protocols add bytes, so links are busy for longer than the payload takes.
       EXPECT_GE(one.busy_share, (1 - 1e-12) * one.bytes_per_step / 0.8e8 / exact.steps[0].seconds) << name;
     }
   }
@@ -127,7 +127,7 @@ TEST(LinkUse, IsConservedOnAFatTreeAndTheSameByFlow) {
 }
 
 TEST(LinkUse, ListsTheBusiestOfMany) {
-  // 2,100 hosts that all send and receive use 4,200 links.
+  // Each of 2,100 hosts sends and receives, so 4,200 links are used.
   spec::PlatformSpec platform;
   platform.what = test::cluster_of(2100, 1, test::line(1e9, 1e-6), test::line(1e8, 1e-5));
   Cluster cluster = test::workers_on(platform, spec::Fidelity::flow);
@@ -145,10 +145,10 @@ TEST(StepParts, WaitingIsUntilTheLastHasIssued) {
   script.compute(schedule::PerWorker({1, 3})).wait(script.all_reduce(1e6)).compute(schedule::PerWorker({1, 0}));
   const step::StepTiming step = test::time_on(star, script.schedule());
   EXPECT_NEAR(step.waiting_seconds, 2, 1e-9);
-  // The waiting worker has sent its own first part long before the other's first part arrives.
+  // Worker 0 waits 2 s. Its first part has then been sent, so only the latency and transfer of worker 1's parts remain.
   EXPECT_NEAR(step.exposed_seconds, 2 + 2 * star.transfer(5e5) + 2 * star.latency, 1e-9);
   EXPECT_EQ(step.compression_seconds, 0);
-  // The last worker waits for no other.
+  // The last worker to issue the all-reduce waits for nobody.
   Script other(2, false);
   other.compute(schedule::PerWorker({1, 3})).wait(other.all_reduce(1e6)).compute(schedule::PerWorker({0, 1}));
   const step::StepTiming late = test::time_on(star, other.schedule());
@@ -203,7 +203,7 @@ TEST(StepParts, CompressionIsWhatAnAlgorithmComputesBesideAPlainStep) {
   }
 }
 
-// Three all-reduces, each after 0.1 s of computing. From the first on the network is never idle, so further computing
+// Each of three all-reduces follows 0.1 s of computing. The network is busy from the first one on, so later computing
 // delays nothing.
 TEST(StepParts, WhatIsComputedBesideABusyNetworkIsOnNoCriticalPath) {
   const TemporaryFile file(Star{.workers = 2}.xml());

@@ -1,4 +1,4 @@
-// Tests the layout of a platform for collectives. One platform per test, in its own process.
+// Tests the layout of a platform for collectives. Each test builds one platform in its own process.
 #include "sim/network/rank_layout.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ spec::GpuClusterSpec nodes_of_eight(std::int64_t nodes, const std::string& port,
   return cluster;
 }
 
-/// Returns the layout of the first `count` hosts (0: all) with these devices in turn; without devices they are unknown.
+/// Returns the layout of the first `count` hosts (0: all), which have these devices in turn, or unknown devices.
 collectives::RankLayout layout_on(const spec::PlatformSpec& platform, std::size_t count = 0,
                                   const std::vector<std::string>& of = {}) {
   const auto engine = load_engine(platform);
@@ -46,7 +46,7 @@ collectives::RankLayout layout_on(const spec::PlatformSpec& platform, std::size_
   return rank_layout(hosts, network, devices);
 }
 
-// Equal to platforms/dgx-h100-pod.xml.
+// The platform equals platforms/dgx-h100-pod.xml.
 TEST(RankLayout, NodesOfH100AreSwitchedAndTheSwitchAddsUp) {
   const collectives::RankLayout layout = layout_on({"", nodes_of_eight(32, "nvlink-4", "ib-ndr"), {}, {}});
   EXPECT_EQ(layout.library, spec::CollectiveLibrary::nccl);
@@ -83,14 +83,14 @@ TEST(RankLayout, OfNodesOfTwoKindsHasWhatTheSlowerHave) {
   EXPECT_LE(layout.between.bandwidth, find_link("ib-hdr")->bandwidth);
 }
 
-// Equal to platforms/dgx-a100-pod.xml; NVLink SHARP exists only from Hopper on.
+// The platform equals platforms/dgx-a100-pod.xml. NVLink SHARP requires Hopper or later.
 TEST(RankLayout, TheSwitchOfA100DoesNotAddUp) {
   const collectives::RankLayout layout = layout_on({"", nodes_of_eight(16, "nvlink-3", "ib-hdr"), {}, {}});
   EXPECT_EQ(layout.generation, spec::GpuGeneration::ampere);
   EXPECT_FALSE(layout.switch_adds_up);
 }
 
-// Equal to platforms/mi300x-pod.xml.
+// The platform equals platforms/mi300x-pod.xml.
 TEST(RankLayout, NodesOfXgmiAreMeshes) {
   spec::GpuClusterSpec cluster = nodes_of_eight(4, "xgmi-mi300x", "roce-400");
   cluster.inside = spec::InsideNode::mesh;
@@ -103,7 +103,7 @@ TEST(RankLayout, NodesOfXgmiAreMeshes) {
   EXPECT_GT(layout.tree_latency, layout.between.latency);
 }
 
-/// 12 TPU v6e in a torus of 4 × 3, four links each.
+/// Returns 12 TPU v6e in a torus of 4 × 3, with four links each.
 spec::PlatformSpec pod_of_tpus() {
   spec::GpuClusterSpec pod;
   pod.nodes = 12;
@@ -181,7 +181,7 @@ TEST(RankLayout, HostsOfOneGpuOnAFatTreeHaveNoSwitchInside) {
   EXPECT_EQ(layout.inside.latency, layout.between.latency);
 }
 
-// A mesh given by bandwidth equals the catalogue's mesh of that bandwidth.
+// A mesh with a given bandwidth equals the catalogue's mesh of that bandwidth.
 TEST(RankLayout, AMeshByItsBandwidthIsTheOneOfTheCatalogue) {
   spec::GpuClusterSpec cluster = nodes_of_eight(1, "xgmi-mi300x", "roce-400");
   cluster.inside = spec::InsideNode::mesh;
@@ -207,11 +207,11 @@ void expect_gpus_over_sockets(std::int64_t gpus) {
   EXPECT_EQ(layout.rail_of, std::vector<std::int32_t>(static_cast<std::size_t>(4 * gpus), 0));
 }
 
-// GPUs use their library over any fabric.
+// GPUs use their vendor's library over any fabric.
 TEST(RankLayout, GpusOverSocketsHaveTheirLibrary) { expect_gpus_over_sockets(8); }
 TEST(RankLayout, SoHasOneGpuToANode) { expect_gpus_over_sockets(1); }
 
-// The devices determine the library, wherever they are.
+// Returns four GPUs of a federation; the devices determine the library.
 spec::PlatformSpec four_hospitals() {
   spec::FederationSpec federation;
   const spec::LinkSpec line = test::line(1e9 / 8, 5e-3, spec::Transport::tcp);
@@ -271,7 +271,7 @@ TEST(RankLayout, HospitalsAreNodesOfTheirOwn) {
   EXPECT_EQ(layout.inside.latency, layout.between.latency);
 }
 
-// Equal to platforms/two-clusters-wan.xml, with switches of different fabrics.
+// Each of the two clusters has a fabric of its own. The platform equals platforms/two-clusters-wan.xml.
 TEST(RankLayout, ClustersFarApartAreNotOneFabric) {
   spec::CompositionSpec composition;
   for (const char* name : {"east", "west"}) {

@@ -1,4 +1,4 @@
-// Slots that several GPUs of a node share: their cost, and the times that they do not change.
+// Tests slots that several GPUs of a node share: the time that sharing costs, and times that it must not change.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -28,7 +28,7 @@ std::vector<double> seconds(const spec::GpuClusterSpec& cluster, const std::vect
   return all;
 }
 
-/// Returns messages from each rank to the rank with its number + `apart`, if it exists.
+/// Returns messages from each rank r in `from` to rank r + `apart`, if it exists.
 CollectiveJob pairs(const std::vector<std::int64_t>& from, std::int64_t apart, double bytes) {
   CollectiveJob job = test::job(neighbour_exchange, "auto", bytes);
   job.request.neighbours.assign(16, {});
@@ -47,8 +47,8 @@ TEST(SharedSlots, AreSharedByWhatLeavesAndComes) {
   const double alone = to_the_other(1, {0});
   EXPECT_NEAR(to_the_other(2, {0}), alone, 1e-12);
   EXPECT_NEAR(to_the_other(2, {0, 2}), alone, 1e-12) << "each with a slot of its own";
-  // A slot carries at least the rate of one 200 Gbit/s adapter, and less than that of two.
-  const double slot = 31e9 * 0.8;  // 248 Gbit/s: adapter_constants.csv
+  // A slot is faster than one 200 Gbit/s adapter and slower than two.
+  const double slot = 31e9 * 0.8;  // 248 Gbit/s, from adapter_constants.csv
   EXPECT_NEAR(to_the_other(2, {0, 1}), 2 * kBytes / slot, 0.02 * 2 * kBytes / slot);
   EXPECT_NEAR(to_the_other(4, {0, 1, 2, 3}), 4 * kBytes / slot, 0.02 * 4 * kBytes / slot);
   EXPECT_NEAR(to_the_other(1, {0, 1}), alone, 1e-12);
@@ -64,14 +64,14 @@ TEST(SharedSlots, LieOnBothSidesOfABridge) {
   const std::vector<double> times = seconds(cluster, {pairs({0}, 1, kBytes), pairs({0}, 4, kBytes)});
   EXPECT_NEAR(times[1], kBytes / 2e9, 0.02 * times[1]) << "by way of both slots";
   EXPECT_LT(times[0], 0.2 * times[1]) << "below one switch";
-  // The bridge has half the slot's bandwidth; messages below one switch do not cross it.
+  // The bridge has half the slot's bandwidth. Messages between GPUs below the same PCIe switch do not cross it.
   cluster.bridge = test::line(1e9, 0);
   const std::vector<double> narrow = seconds(cluster, {pairs({0}, 1, kBytes), pairs({0}, 4, kBytes)});
   EXPECT_EQ(narrow[0], times[0]);
   EXPECT_NEAR(narrow[1], kBytes / 1e9, 0.02 * narrow[1]);
 }
 
-// Over TCP a shared slot may be faster: a slot that slows its host keeps a switch's queue from overflowing.
+// This law does not hold over TCP, where a slot that slows its host can keep a switch's queue from overflowing.
 TEST(SharedSlots, AreNeverQuickerThanSlotsOfOnesOwn) {
   for (const std::int64_t rails : {2, 16}) {
     spec::GpuClusterSpec cluster = with_slots(*find_link("ib-ndr"), rails);

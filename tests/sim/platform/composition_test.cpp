@@ -6,7 +6,7 @@
 
 #include "sim/built_platform.hpp"
 
-// Routes between clusters must not lose links, as SimGrid 3.32 does if zones are nested three deep.
+// Tests that routes between clusters keep all their links; SimGrid 3.32 loses some if zones are nested three deep.
 
 namespace dadsim::sim {
 namespace {
@@ -27,7 +27,8 @@ spec::GpuClusterSpec cluster(const std::string& name, spec::FabricSpec::Kind kin
   return spec;
 }
 
-/// Returns clusters of all kinds, joined pairwise by 5 + from + to byte/s, with a round trip of 1000 s.
+/// Returns clusters of all kinds, joined pairwise by lines with a round trip of 1000 s. The line from cluster i to j
+/// has 5 + i + j byte/s.
 spec::CompositionSpec all_kinds() {
   spec::CompositionSpec spec;
   spec::FederationSpec sites;
@@ -52,7 +53,7 @@ TEST(Composition, RoutesWithinAndBetweenClusters) {
   const BuiltPlatform platform({"", all_kinds(), {}, {}});
   platform.expect_hosts();
   platform.expect_route("tree.gpu-0", "tree.gpu-1", {"tree.gpu-0 port_UP", "tree.gpu-1 port_DOWN"}, 2, 300);
-  // Leaves with 2 × 2 × 50 byte/s have 8 lines of 25.
+  // A leaf has 2 · 2 adapters of 50 byte/s and therefore 8 uplinks of 25.
   platform.expect_route(
       "tree.gpu-0", "tree.gpu-5",
       {"tree.node-0 rail-0_UP", "tree.leaf-0 spine-5_UP", "tree.leaf-1 spine-5_DOWN", "tree.node-2 rail-1_DOWN"}, 220,
@@ -60,8 +61,7 @@ TEST(Composition, RoutesWithinAndBetweenClusters) {
   platform.expect_route("flat.gpu-1", "flat.gpu-2", {"flat.node-0 rail-1_UP", "flat.node-1 rail-0_DOWN"}, 20, 50);
   platform.expect_route("sites.phone-1", "sites.hub", {"sites.phone-1 up"}, 1, 20);
 
-  // Routes pass the border of a cluster: a switch, the spines, router 0 of group 0, the router of node 0, or past the
-  // hub.
+  // A route leaves a cluster through its switch, its spines, router 0 of group 0, the router of node 0, or its hub.
   platform.expect_route(
       "flat.gpu-3", "tree.gpu-5",
       {"flat.node-1 rail-1_UP", "flat -> tree", "tree.leaf-1 spine-5_DOWN", "tree.node-2 rail-1_DOWN"},
@@ -77,8 +77,8 @@ TEST(Composition, RoutesWithinAndBetweenClusters) {
                         3 + 500 + 100 + 10, 12);
   platform.expect_route("sites.phone-1", "flat.gpu-0", {"sites.phone-1 up", "sites -> flat", "flat.node-0 rail-0_DOWN"},
                         1 + 500 + 10, 9);
-  // fly has 2 groups of 2 routers of 1 node, with 2 lines between the groups. Adapter 7 of gpu-7 uses line 1, at router
-  // 1 of both groups.
+  // fly has 2 groups of 2 routers of 1 node, with 2 lines between the groups. gpu-7 has adapter 7, which uses line 1,
+  // at router 1 of both groups.
   platform.expect_route(
       "fly.gpu-7", "tree.gpu-0",
       {"fly.node-3 rail-1_UP", "fly.group-0 to group-1 line-1_DOWN", "fly.group-0 router-0 to router-1_DOWN",
@@ -100,7 +100,8 @@ TEST(Composition, NoRouteLosesALink) {
       const std::vector<std::string> names = platform.route(from, to);
       const std::string line = cluster_of(from) + " -> " + cluster_of(to);
       EXPECT_EQ(std::ranges::count(names, line), 1) << from << " → " << to;
-      // A route has a part of the sender's path, the line, and a part of the receiver's path; the hub has no line down.
+      // A route has links of the sender's cluster, the line between clusters, and links of the receiver's cluster. No
+      // link leads down to the hub.
       const bool to_hub = to == "sites.hub";
       ASSERT_GE(names.size(), to_hub ? 2U : 3U) << from << " → " << to;
       EXPECT_EQ(cluster_of(names.front()), cluster_of(from)) << names.front();

@@ -30,7 +30,7 @@ TEST(Federation, Routes) {
   platform.expect_route("hub", "hospital-2", {"hub up", "hospital-2 down"}, 2, 100);
   platform.expect_route("lab", "hub", {"lab up", "hub down"}, 0.75, 10);
   platform.expect_route("hub", "lab", {"hub up", "lab down"}, 0.5, 400);
-  // The route does not use the hub's line.
+  // A route between two sites does not use the hub's line.
   platform.expect_route("hospital-1", "hospital-2", {"hospital-1 up", "hospital-2 down"}, 3, 20);
   platform.expect_route("hospital-2", "lab", {"hospital-2 up", "lab down"}, 1.5, 20);
   platform.expect_route("lab", "hospital-1", {"lab up", "hospital-1 down"}, 2.5, 100);

@@ -9,7 +9,7 @@
 #include "sim/built_platform.hpp"
 #include "sim/platform/build/fabric.hpp"
 
-// One platform per test, in its own process.
+// Tests GPU clusters. Each test builds one platform in its own process.
 
 namespace dadsim::sim {
 namespace {
@@ -74,13 +74,13 @@ TEST(GpuCluster, ALeafOfAFatTreeHasLinesForItsFastestAdapters) {
   spec.fabric = fabric(spec::FabricSpec::Kind::fat_tree);
   spec.fabric.nodes_per_switch = 2;
   spec.fabric.oversubscription = 2;
-  // Leaf 0 has 8 adapters of 50 byte/s, and half of that bandwidth in lines of 25.
+  // Leaf 0 has 8 adapters of 50 byte/s. With an oversubscription of 2, it needs 200 byte/s of uplinks: 8 lines of 25.
   EXPECT_EQ(fat_tree_size(spec).spines, 8);
   EXPECT_EQ(fat_tree_size(spec).leaves, 3);
   const BuiltPlatform platform({"", spec, {}, {}});
   platform.expect_route("gpu-0", "gpu-5", {"node-0 rail-0_UP", "node-1 rail-1_DOWN"}, 20, 50);
   platform.expect_route("gpu-10", "gpu-9", {"node-3 rail-0_UP", "node-2 rail-0_DOWN"}, 30, 20);
-  // The adapter of node 4 is the eleventh and has number 10.
+  // The first three nodes have 10 adapters, so that of node 4 has number 10, which spine 10 mod 8 serves.
   platform.expect_route("gpu-3", "gpu-12",
                         {"node-0 rail-3_UP", "leaf-0 spine-2_UP", "leaf-2 spine-2_DOWN", "node-4 rail-0_DOWN"}, 225,
                         20);
@@ -163,7 +163,7 @@ TEST(GpuCluster, AHostReachesItself) {
   EXPECT_EQ(platform.route("gpu-1", "gpu-1"), std::vector<std::string>{"loopback"});
 }
 
-// Both GPUs of node 0 send to node 1 over one rail: they share 50 byte/s, with a latency of 20 s.
+// Both GPUs of node 0 send to node 1 over one rail, so they share its 50 byte/s. Its latency is 20 s.
 TEST(GpuCluster, GpusOfARailShareIt) {
   const BuiltPlatform platform({"", gpu_cluster(2, 2, 1), {}, {}});
   EXPECT_NEAR(platform.send({{"gpu-0", "gpu-2"}, {"gpu-1", "gpu-3"}}, 1000), 20 + 2 * 1000 / 50.0, 1e-6);
@@ -174,13 +174,14 @@ TEST(GpuCluster, GpusOfDifferentRailsDoNotShare) {
   EXPECT_NEAR(platform.send({{"gpu-0", "gpu-2"}, {"gpu-1", "gpu-3"}}, 1000), 20 + 1000 / 50.0, 1e-6);
 }
 
-// Every leaf has 2 nodes × 2 rails × 50 byte/s down and equally much up: 8 lines of 25 byte/s, one to each of 8 spines.
+// A leaf's 2 nodes × 2 rails have 200 byte/s downwards. Its uplinks have as much: 8 lines of 25, one to each of 8
+// spines.
 TEST(FatTree, Routes) {
   const BuiltPlatform platform({"", fat_tree(8, 2, 2, 2, 1), {}, {}});
   platform.expect_hosts();
   platform.expect_route("gpu-0", "gpu-1", {"gpu-0 port_UP", "gpu-1 port_DOWN"}, 2, 300);
   platform.expect_route("gpu-0", "gpu-3", {"node-0 rail-0_UP", "node-1 rail-1_DOWN"}, 20, 50);
-  // gpu-9 has adapter 9, behind spine 9 mod 8.
+  // gpu-9 has adapter 9, which spine 9 mod 8 serves.
   platform.expect_route("gpu-0", "gpu-9",
                         {"node-0 rail-0_UP", "leaf-0 spine-1_UP", "leaf-2 spine-1_DOWN", "node-4 rail-1_DOWN"}, 220,
                         25);
@@ -200,21 +201,21 @@ TEST(FatTree, Sizes) {
   };
   expect(fat_tree(8, 2, 2, 2, 1), 4, 8);
   expect(fat_tree(8, 2, 2, 2, 2), 4, 4);
-  expect(fat_tree(8, 2, 2, 2, 3), 4, 3);     // 2.67 lines are 3
-  expect(fat_tree(8, 2, 2, 2, 1000), 4, 1);  // at least one
-  expect(fat_tree(9, 2, 2, 2, 1), 5, 8);     // the last leaf is half empty
+  expect(fat_tree(8, 2, 2, 2, 3), 4, 3);     // 2.67 uplinks are rounded up
+  expect(fat_tree(8, 2, 2, 2, 1000), 4, 1);  // a leaf has at least one uplink
+  expect(fat_tree(9, 2, 2, 2, 1), 5, 8);     // the last leaf has one node of two
   expect(fat_tree(2, 2, 2, 2, 1), 1, 0);     // one leaf needs no spine
   spec::GpuClusterSpec real = fat_tree(128, 8, 8, 16, 1);
   real.nic.bandwidth = real.fabric.link.bandwidth = 50e9;
   expect(real, 8, 128);
-  real.fabric.oversubscription = 1.6;  // 80 lines: a quotient that is not exact in binary
+  real.fabric.oversubscription = 1.6;  // 80 uplinks, computed from a factor that is not exact in binary
   expect(real, 8, 80);
 }
 
 // Without oversubscription, all GPUs can send i → i + k at once without sharing a line, for any k (Zahavi 2010).
 TEST(FatTree, ShiftsDoNotCollide) {
   spec::GpuClusterSpec spec = fat_tree(8, 2, 2, 2, 1);
-  spec.fabric.link.bandwidth = 50;  // equal to the adapters
+  spec.fabric.link.bandwidth = 50;  // the bandwidth of the adapters
   const BuiltPlatform platform({"", spec, {}, {}});
   for (int shift = 4; shift < 16; ++shift) {
     std::map<std::string, int> used;
@@ -225,8 +226,8 @@ TEST(FatTree, ShiftsDoNotCollide) {
   }
 }
 
-// All 4 GPUs of leaf 0 send to leaf 1: at 200 byte/s without oversubscription, at 50 over one line with an
-// oversubscription of 4.
+// All 4 GPUs of leaf 0 send to leaf 1. Without oversubscription they get 200 byte/s; an oversubscription of 4 leaves
+// one line of 50.
 TEST(FatTree, OversubscriptionLimitsWhatLeavesALeaf) {
   spec::GpuClusterSpec spec = fat_tree(4, 2, 2, 2, 4);
   spec.fabric.link.bandwidth = 50;
@@ -235,7 +236,7 @@ TEST(FatTree, OversubscriptionLimitsWhatLeavesALeaf) {
               220 + 4 * 1000 / 50.0, 1e-6);
 }
 
-// 4 × 3 × 2 nodes of one GPU; node = x + 4 y + 12 z.
+// The torus has 4 × 3 × 2 nodes of one GPU; node = x + 4 y + 12 z.
 TEST(Torus, Routes) {
   spec::GpuClusterSpec spec = gpu_cluster(24, 1);
   spec.fabric = fabric(spec::FabricSpec::Kind::torus, {4, 3, 2});
@@ -249,13 +250,13 @@ TEST(Torus, Routes) {
   };
   expect(0, 1, {"node-0 to node-1_UP"});
   expect(1, 0, {"node-0 to node-1_DOWN"});
-  expect(0, 3, {"node-3 to node-0_DOWN"});                       // the shorter way round
-  expect(0, 2, {"node-0 to node-1_UP", "node-1 to node-2_UP"});  // both directions are equally long: upwards
+  expect(0, 3, {"node-3 to node-0_DOWN"});                       // the wrap-around link is shorter
+  expect(0, 2, {"node-0 to node-1_UP", "node-1 to node-2_UP"});  // both directions take two hops: upwards is chosen
   expect(2, 0, {"node-2 to node-3_UP", "node-3 to node-0_UP"});
   expect(0, 8, {"node-8 to node-0_DOWN"});
-  expect(0, 12, {"node-0 to node-12_UP"});  // two nodes along an axis share one line
+  expect(0, 12, {"node-0 to node-12_UP"});  // an axis of two nodes has one link, not two
   expect(12, 0, {"node-0 to node-12_DOWN"});
-  // (1, 2, 1) → (3, 0, 0): first along x, then y, then z.
+  // A route from (1, 2, 1) to (3, 0, 0) goes along x first, then y, then z.
   expect(21, 3, {"node-21 to node-22_UP", "node-22 to node-23_UP", "node-23 to node-15_UP", "node-3 to node-15_DOWN"});
   const auto ring = [](int a, int b, int size) { return std::min((a - b + size) % size, (b - a + size) % size); };
   for (int a = 0; a < 24; ++a) {
@@ -267,7 +268,7 @@ TEST(Torus, Routes) {
   }
 }
 
-// 3 groups of 2 routers of 2 nodes of 2 GPUs: 2 lines between two groups.
+// The dragonfly has 3 groups of 2 routers of 2 nodes of 2 GPUs, and 2 lines between two groups.
 TEST(Dragonfly, Routes) {
   spec::GpuClusterSpec spec = gpu_cluster(12, 2);
   spec.fabric = fabric(spec::FabricSpec::Kind::dragonfly, {3, 2, 2});
@@ -275,12 +276,14 @@ TEST(Dragonfly, Routes) {
   const BuiltPlatform platform({"", spec, {}, {}});
   platform.expect_hosts();
   platform.expect_route("gpu-0", "gpu-1", {"gpu-0 port_UP", "gpu-1 port_DOWN"}, 2, 300);
-  platform.expect_route("gpu-0", "gpu-2", {"node-0 rail-0_UP", "node-1 rail-0_DOWN"}, 20, 50);  // same router
+  platform.expect_route("gpu-0", "gpu-2", {"node-0 rail-0_UP", "node-1 rail-0_DOWN"}, 20, 50);  // both nodes are at the
+                                                                                                // same router
   platform.expect_route("gpu-0", "gpu-4", {"node-0 rail-0_UP", "group-0 router-0 to router-1_UP", "node-2 rail-0_DOWN"},
                         120, 25);
   platform.expect_route("gpu-4", "gpu-0",
                         {"node-2 rail-0_UP", "group-0 router-0 to router-1_DOWN", "node-0 rail-0_DOWN"}, 120, 25);
-  // Line l between two groups ends at router l of both groups. The destination's adapter (its node) selects the line.
+  // Line l between two groups ends at router l of both groups. The number of the destination's adapter, modulo 2,
+  // selects the line.
   platform.expect_route("gpu-0", "gpu-8", {"node-0 rail-0_UP", "group-0 to group-1 line-0_UP", "node-4 rail-0_DOWN"},
                         120, 25);
   platform.expect_route("gpu-8", "gpu-0", {"node-4 rail-0_UP", "group-0 to group-1 line-0_DOWN", "node-0 rail-0_DOWN"},
@@ -303,13 +306,13 @@ TEST(Dragonfly, Routes) {
   }
 }
 
-// Lines between groups are assigned to routers in turn. With 5 groups of 2 routers of 1 node, two groups share one
-// line, and a route needs a hop in both groups.
+// Lines between groups are assigned to routers in turn. With 5 groups of 2 routers of 1 node, one line joins two
+// groups, and a route may need a hop in both groups.
 TEST(Dragonfly, LinesAreDealtOutToRouters) {
   spec::GpuClusterSpec spec = gpu_cluster(10, 1);
   spec.fabric = fabric(spec::FabricSpec::Kind::dragonfly, {5, 2, 1});
   const BuiltPlatform platform({"", spec, {}, {}});
-  // Group 0 → group 2 is the second line of group 0 (router 1), and the third of group 2 (router 0).
+  // The line from group 0 to group 2 is the second of group 0 (router 1) and the third of group 2 (router 0).
   platform.expect_route("gpu-0", "gpu-5",
                         {"node-0 rail-0_UP", "group-0 router-0 to router-1_UP", "group-0 to group-2 line-0_UP",
                          "group-2 router-0 to router-1_UP", "node-5 rail-0_DOWN"},
@@ -348,7 +351,7 @@ TEST(GpuCluster, SixteenThousandGpus) {
   const BuiltPlatform platform({"", fat_tree(2048, 8, 8, 16, 1), {}, {}});
   EXPECT_EQ(platform.engine().get_host_count(), 16384U);
   platform.expect_route("gpu-0", "gpu-7", {"gpu-0 port_UP", "gpu-7 port_DOWN"}, 2, 300);
-  // A leaf has 128 adapters of 50 byte/s and 256 lines of 25. Adapter 16383 is behind spine 16383 mod 256.
+  // A leaf has 128 adapters of 50 byte/s and 256 lines of 25. Spine 16383 mod 256 serves adapter 16383.
   platform.expect_route("gpu-0", "gpu-16383",
                         {"node-0 rail-0_UP", "leaf-0 spine-255_UP", "leaf-127 spine-255_DOWN", "node-2047 rail-7_DOWN"},
                         220, 25);

@@ -22,7 +22,7 @@ TEST(Links, EveryEntryIsComplete) {
     EXPECT_LE(link.efficiency, 1) << link.name;
     EXPECT_GE(link.queue_bytes, 3e5) << link.name;
     EXPECT_NE(link.transport, spec::Transport::plain) << link.name;
-    // The source has a year, and names the unpublished parts.
+    // The source of a catalogue link names a year, and its assumptions.
     EXPECT_TRUE(std::regex_search(link.source, std::regex("(19|20)[0-9][0-9]"))) << link.name << ": " << link.source;
     EXPECT_TRUE(link.source.find("assum") != std::string::npos || link.source.find("unverified") != std::string::npos)
         << link.name << ": " << link.source;
@@ -98,7 +98,7 @@ TEST(Regions, AllPairsWereMeasured) {
   }
 }
 
-// Skyplane's figures, rounded as in their tables: Gbit/s of payload, ms.
+// Bandwidths (Gbit/s of payload) and round trips (ms) are Skyplane's, rounded as in its tables.
 TEST(Regions, AsMeasured) {
   const auto expect = [](const std::string& from, const std::string& to, double gigabits, double milliseconds) {
     const auto pair = region_pair(from, to);

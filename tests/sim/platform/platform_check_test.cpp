@@ -41,7 +41,7 @@ std::string first_file_error(const std::string& content) {
   return findings.file_errors.empty() ? std::string{} : to_string(findings.file_errors.front());
 }
 
-/// Expects one file error, which begins with `begin` and has `remedy` in its remedy.
+/// Expects one error of the file: its text begins with `begin`, and its remedy contains `remedy`.
 void expect_file_error(const std::string& content, const std::string& begin, const std::string& remedy) {
   const std::string error = first_file_error(content);
   EXPECT_TRUE(error.starts_with(begin)) << error << "\nexpected: " << begin;
@@ -165,7 +165,7 @@ TEST(PlatformCheck, WhatSimGridRefusesIsPassedOnWithItsLine) {
   expect_file_error(platform_xml("<banana/>"), "FILE:5: Invalid XML", reference);
 }
 
-// SimGrid's parser accepts much text that is not XML; the text after it would not be checked.
+// SimGrid's parser accepts text that is not well-formed XML and ends there, so the rest would stay unchecked.
 TEST(PlatformCheck, WhatIsNotWellFormedNeverReachesSimGrid) {
   const std::string form = "a platform is well-formed XML 1.0";
   expect_file_error(platform_xml(hosts + link + "<route src=\"north\""), "FILE:9: this is not XML: ", form);
@@ -205,18 +205,18 @@ TEST(PlatformCheck, APlatformWritesNoFile) {
   }
 }
 
-// Host ids with line breaks would end up in the file of tracing/filename.
+// A host id with a line break could inject text into the file of tracing/filename.
 TEST(PlatformCheck, NamesThatCannotBeSeenAreRefused) {
   for (const char* hidden : {"&#10;", "&#13;", "&#x9b;", "&#x202e;", "&#x200b;"}) {
     expect_file_error(platform_xml("<host id=\"a" + std::string(hidden) + "b\" speed=\"1Gf\"/>"),
                       "FILE:5: the id of <host>, 'a\\", "a name of letters");
   }
-  // XML treats a line break in a value as a blank, but SimGrid does not.
+  // XML reads a line break in an attribute as a blank, but SimGrid keeps it.
   expect_file_error(platform_xml("<host id=\"a\nb\" speed=\"1Gf\"/>"),
                     "FILE: the name of host 'a\\x0ab' has invisible characters", "");
 }
 
-// Hosts of a cluster are counted before the cluster is built.
+// Hosts of a cluster are counted before SimGrid builds the cluster.
 TEST(PlatformCheck, HostsAreCountedBeforeTheyAreBuilt) {
   const auto cluster = [](const std::string& more) {
     return platform_xml("<cluster id=\"c\" prefix=\"c-\" suffix=\"\" speed=\"1Gf\" bw=\"1Gbps\" lat=\"1ms\" " + more +
@@ -232,7 +232,7 @@ TEST(PlatformCheck, HostsAreCountedBeforeTheyAreBuilt) {
   std::string many;
   for (int i = 0; i < 16000; ++i) many += "<router id=\"r" + std::to_string(i) + "\"/>";
   expect_file_error(platform_xml(many), "FILE:4: the routes of a zone with routing=\"Full\" and 16,000 hosts", "zones");
-  // Tables of several zones and switches of several clusters count towards one platform.
+  // Routing tables of all zones and switches of all clusters count towards the limit of one platform.
   std::string zones;
   for (int zone = 0; zone < 2; ++zone) {
     zones += "<zone id=\"z" + std::to_string(zone) + "\" routing=\"Full\">";
@@ -258,9 +258,9 @@ TEST(PlatformCheck, LongNames) {
   EXPECT_FALSE(twice.file_errors.empty());
 }
 
-// A profile may have a limited number of changes per simulated second.
+// The number of changes per simulated second of a profile is limited.
 TEST(PlatformCheck, ProfilesThatNeverEndAreRefused) {
-  // SimGrid looks names up in the platform's folder and accepts no absolute names.
+  // SimGrid searches a profile's file in the platform's folder and accepts no absolute path.
   const auto name_of = [](const TemporaryFile& file) { return std::filesystem::path(file.path()).filename().string(); };
   const TemporaryFile quick("0.0 125000000\n1e-9 62500000\nLOOPAFTER 1e-9\n", ".txt");
   const auto with = [&](const std::string& path) {
@@ -286,11 +286,11 @@ TEST(PlatformCheck, WhatATimedStepCannotFollowIsRefused) {
   const PlatformFindings both =
       check(platform_xml("<config><prop id=\"tracing\" value=\"yes\"/></config>\n<host id=\"north\" "
                          "speed=\"1Gf\" state_file=\"no-such-profile\"/>"));
-  ASSERT_EQ(both.file_errors.size(), 2U);  // both errors at once
+  ASSERT_EQ(both.file_errors.size(), 2U);  // both errors are reported together
   EXPECT_EQ(both.file_errors[1].line, 6);
 }
 
-// Platforms of other projects contain options for their programs.
+// Platform files of other projects contain options for their own programs.
 TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
   const auto with = [](const std::string& options) {
     return platform_xml(hosts + link + route, "Full", "<config>\n" + options + "</config>\n");
@@ -300,7 +300,7 @@ TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
        {"network/loopback-bw", "contexts/stack-size", "contexts/guard-size", "host/model", "cpu/model", "disk/model",
         "network/TCP_gamma", "network/latency-factor", "surf/precision", "precision/work-amount", "maxmin/solver",
         "smpi/bw-factor", "storage/max_file_descriptors", "network/no-such-option"}) {
-    // No part of the option reaches SimGrid, which would apply its value to another option too.
+    // The option must not reach SimGrid at all: its value would set another option too.
     const TemporaryFile file(with("<prop id=\"" + option +
                                   "\" value=\"1>,tracing:yes tracing/platform:yes tracing/filename:" + victim.path() +
                                   "\"/>\n<!-- </config> -->\n"));
@@ -313,7 +313,7 @@ TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
     std::ifstream in(victim.path());
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "mine");
   }
-  // Allowed options are still applied next to them; errors have the line of the file.
+  // An allowed option next to an ignored one is still applied, and notes have the line of the file.
   const std::string allowed = "<prop id=\"maxmin/concurrency-limit\" value=\"100\"/>\n";
   const TemporaryFile both(
       with("<prop id=\"host/model\" value=\"x\"/>\n" + allowed + "<prop id='contexts/guard-size' value='0'/>"));
@@ -329,7 +329,7 @@ TEST(PlatformCheck, OptionsThatChangeNothingHereArePassedOverAndNamed) {
                     "FILE:9: ", "");
 }
 
-// Coordinates give a latency, but no link that carries bytes.
+// Vivaldi coordinates give a route a latency, but no link that could carry bytes.
 TEST(PlatformCheck, RoutesOfCoordinatesAloneAreMissing) {
   const PlatformFindings bare =
       check(platform_xml("<host id=\"north\" speed=\"1Gf\" coordinates=\"25.5 9.4 1.4\"/>"
@@ -348,7 +348,7 @@ TEST(PlatformCheck, RoutesOfCoordinatesAloneAreMissing) {
   EXPECT_TRUE(remedied.file_errors.empty() && remedied.route_errors.empty());
 }
 
-// A message proposes names with blanks in the form that a list of hosts accepts.
+// The message quotes host names with blanks in the form that the attribute `hosts` accepts.
 TEST(PlatformCheck, NamesWithBlanksAreProposedAsTheyAreWritten) {
   const PlatformFindings findings =
       check(platform_xml("<host id=\"Edge 1\" speed=\"1Gf\"/><host id=\"Edge 2\" speed=\"1Gf\"/>"), {"Edge"});
@@ -371,7 +371,7 @@ TEST(PlatformCheck, ProfilesOverTimeAreNoticed) {
   };
   EXPECT_EQ(first_file_error(attached("SPEED")), "");
   EXPECT_TRUE(varies_over_time(platform_file(TemporaryFile(attached("SPEED")).path())));
-  // A host's availability and a profile without a target do not change the time of a step.
+  // Neither a host's availability nor a profile without a target changes the time of a step.
   EXPECT_FALSE(varies_over_time(platform_file(TemporaryFile(attached("HOST_AVAIL")).path())));
   EXPECT_FALSE(
       varies_over_time(platform_file(TemporaryFile(platform_xml(hosts + link + route, "Full", "", profile)).path())));
@@ -433,7 +433,7 @@ TEST(PlatformCheck, RoutesThatAreMissing) {
   EXPECT_EQ(check(platform_xml(hosts + link + one_way)).route_errors,
             (std::vector<std::string>{
                 "there is no route from 'south' to 'north'; add a <route> with at least one link to the platform"}));
-  // Other kinds of routing abort inside SimGrid; all routes are still checked.
+  // With other kinds of routing, SimGrid aborts at the first missing route; dadsim still checks all routes.
   EXPECT_EQ(
       check(platform_xml(hosts, "Floyd")).route_errors,
       (std::vector<std::string>{
@@ -480,7 +480,8 @@ TEST(PlatformCheck, WritesNothingToTheTerminal) {
   check(platform_xml(hosts + hosts));
   check(platform_xml(hosts, "Floyd"));
   check(
-      platform_xml(hosts + "<link id=\"line\" bandwidth=\"1000\" latency=\"1\"/>" + route));  // SimGrid warns: no units
+      platform_xml(hosts + "<link id=\"line\" bandwidth=\"1000\" latency=\"1\"/>" + route));  // SimGrid would warn that
+                                                                                              // units are missing
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }

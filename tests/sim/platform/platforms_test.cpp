@@ -10,8 +10,8 @@
 #include "sim/process/compat.hpp"
 #include "sim/star.hpp"
 
-// Tests the platforms that come with dadsim: the links on their routes, one by one. SimGrid drops links silently if
-// zones are nested in certain ways. Each test loads one platform into its own process.
+// Tests every link on routes of the platforms that come with dadsim. SimGrid silently drops links if zones are nested
+// in certain ways. Each test loads one platform in its own process.
 
 namespace dadsim::sim {
 namespace {

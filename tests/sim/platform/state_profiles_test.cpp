@@ -15,7 +15,7 @@ using spec::StateProfileSpec;
 using test::platform_file;
 using test::platform_xml;
 
-/// Returns two hosts and a line, with attributes, and elements next to the zone.
+/// Returns two hosts and a line with these attributes, and elements before and after the zone.
 std::string two_hosts(const std::string& of_host, const std::string& of_link, const std::string& beside = "") {
   return platform_xml("<host id=\"north\" speed=\"1Gf\"" + of_host +
                           "/>\n<host id=\"south\" speed=\"1Gf\"/>\n"
@@ -61,7 +61,8 @@ TEST_F(StateProfilesOfFiles, AreKeptFromSimGridAndOtherProfilesAreNot) {
                                         "<!-- <trace_connect trace=\"none\"/> > -->\n"
                                         "<trace id=\"t\" periodicity=\"-1\">\n1 0\n</trace>\n"
                                         "<trace_connect\n kind=\"LINK_AVAIL\" trace=\"t\" element=\"line\"/>\n");
-  const PlatformFindings findings = check(content);  // loaded, with files in the platform's folder and routes present
+  const PlatformFindings findings = check(content);  // SimGrid loads the file, finds the files of its folder, and has
+                                                     // all routes
   EXPECT_TRUE(findings.file_errors.empty()) << to_string(findings.file_errors.at(0));
   EXPECT_EQ(findings.host_errors, (std::vector<std::string>{"", ""}));
   EXPECT_TRUE(findings.route_errors.empty());

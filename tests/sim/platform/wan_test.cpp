@@ -48,7 +48,8 @@ TEST(Wan, Routes) {
   platform.expect_link("aws:us-east-1 -> south", line);
 }
 
-// Three hosts of the south send to other regions at once: two share 60 byte/s, one has 40.
+// Three hosts of the south send to other regions at once. Two go to the same region and share 60 byte/s; the third has
+// 40.
 TEST(Wan, APairsLineIsShared) {
   const BuiltPlatform platform({"", wan(), {}, {}});
   EXPECT_NEAR(platform.send({{"south-1", "north-1"}, {"south-2", "north-1"}, {"south-3", "aws:us-east-1-1"}}, 120),
@@ -61,7 +62,7 @@ TEST(Wan, RegionsOfTheCatalogue) {
   spec.regions = {{"aws:us-east-1", 1}, {"aws:eu-west-1", 1}};
   spec.pairs = {*region_pair("aws:us-east-1", "aws:eu-west-1"), *region_pair("aws:eu-west-1", "aws:us-east-1")};
   const BuiltPlatform platform({"", spec, {}, {}});
-  // Measured: 4.32 Gbit/s of payload, a round trip of 85 ms (rounded).
+  // Skyplane measured 4.32 Gbit/s of payload and a round trip of 85 ms.
   double latency = 0;
   double bandwidth = 0;
   platform.route("aws:us-east-1-1", "aws:eu-west-1-1", &latency, &bandwidth);

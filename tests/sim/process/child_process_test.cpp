@@ -62,7 +62,7 @@ TEST(ChildProcess, ASignalIsNamed) {
   EXPECT_EQ(outcome.description(), "was killed by signal 15 (Terminated)");
 }
 
-// The system kills processes when memory is short; dadsim does not do that to itself.
+// The system sends SIGKILL when memory is short; dadsim itself does not.
 TEST(ChildProcess, AKillFromOutsideIsNoFindingOfTheChilds) {
   EXPECT_THROW(run_in_child([](const MessageSink&) { ::raise(SIGKILL); }, ignore), EnvironmentError);
 }
@@ -80,8 +80,9 @@ TEST(ChildProcess, MemoryThatIsDeniedIsNoFindingOfTheChilds) {
   EXPECT_THROW(run_in_child(swallows, ignore), EnvironmentError);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers need memory of their own
-// A sweep used to record this as the failure of a point, and `explain` left a line out.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // a sanitizer itself needs more memory than the
+                                                                     // limit below
+// A sweep once recorded a stack that could not be allocated as a failed point, and `explain` left a line out.
 TEST(ChildProcess, AnActorThatGetsNoStackIsNoFindingOfTheChilds) {
   const auto without_stack = [](const MessageSink&) {
     std::string name = "test";
@@ -101,23 +102,23 @@ TEST(ChildProcess, AnActorThatGetsNoStackIsNoFindingOfTheChilds) {
 }
 #endif
 
-// `explain` used to leave a line out, with exit code 0, if a write of a child failed.
+// When a child's write failed, `explain` once left a line out and exited with 0.
 TEST(ChildProcess, WordsThatDoNotComeThroughAreNoFindingOfTheChilds) {
   const auto cut_off = [](const MessageSink& sink) {
-    ::close(3);  // message pipe (be_child)
+    ::close(3);  // the message pipe, whose descriptor is 3 in be_child()
     sink.send("lost");
   };
   EXPECT_THROW(run_in_child(cut_off, ignore), EnvironmentError);
 }
 
-// A grandchild used to run on for a moment after its parent ran out of memory.
+// When a process ran out of memory, its own child once ran on for a moment.
 TEST(ChildProcess, ThatFindsNoMemoryTakesItsOwnChildWithIt) {
   pid_t own = 0;
   const auto without_memory = [](const MessageSink& sink) {
     ChildProcess second([](const MessageSink& up, const MessageSource& down) {
       const pid_t pid = ::getpid();
       up.send({reinterpret_cast<const char*>(&pid), sizeof pid});
-      down.next();  // for ever
+      down.next();  // waits for ever
     });
     sink.send(*second.next());
     std::get_new_handler()();
@@ -138,11 +139,11 @@ TEST(ChildProcess, AnAbortIsNamedAndItsWordsKept) {
   EXPECT_EQ(outcome.end, End::killed);
   EXPECT_EQ(outcome.code, SIGABRT);
   EXPECT_EQ(outcome.output, "last words\n");
-  EXPECT_FALSE(outcome.crashed());  // so SimGrid ends if a platform is invalid
+  EXPECT_FALSE(outcome.crashed());  // SimGrid aborts in this way if a platform is invalid, so an abort is no crash
 }
 
 #ifndef __SANITIZE_THREAD__  // the thread sanitizer does not detect a double free
-// The C library aborts, a sanitizer exits.
+// A double free makes the C library abort, and a sanitizer exit.
 TEST(ChildProcess, MisusedMemoryIsACrash) {
   const auto twice = [](const MessageSink&) {
     void* volatile memory = std::malloc(64);
@@ -245,7 +246,7 @@ TEST(ChildProcess, TheChildDoesNotOutliveItsParent) {
   ::close(ends[1]);
 }
 
-// A denied process used to count as a result: a failed point, or a missing route.
+// A process that the system refused to start once counted as a result: a failed point, or a missing route.
 TEST(ChildProcess, WhatTheSystemDeniesIsNoOutcome) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -273,7 +274,7 @@ TEST(ChildProcess, AnEndOfWhichNobodyIsToldIsNoOutcome) {
 }
 
 TEST(ChildProcess, AnInterruptEndsTheWaitAndTheChild) {
-  const pid_t parent = ::fork();  // interrupted() stays set
+  const pid_t parent = ::fork();  // a fork, since the flag of interrupted() stays set
   ASSERT_GE(parent, 0);
   if (parent == 0) {
     catch_interrupts();

@@ -13,8 +13,8 @@
 #include "sim/simulator.hpp"
 #include "spec/platform_specification.hpp"
 
-// Tests the choices of `auto` and `best` among peers on unequal lines: four places on four continents, between which
-// single streams were measured (A. Erben et al., arXiv:2306.03163).
+// Tests the choices of `auto` and `best` among peers on unequal lines: four places on four continents, with
+// single-stream rates measured by A. Erben et al., arXiv:2306.03163.
 
 namespace dadsim::sim {
 namespace {
@@ -76,7 +76,8 @@ TEST(BestOverWan, IsTheQuickestForEightPeers) {
   }
 }
 
-// Every pair sends at once, with 2/N of the bytes each, so the slowest connection decides. `auto` is no slower.
+// In a direct all-reduce, every pair sends 2/N of the bytes at once, so the slowest connection decides. `auto` is no
+// slower.
 TEST(BestOverWan, OnePeerAPlaceTakesWhatTheSlowestPairTakes) {
   const Cluster cluster = peers({{"us", 1}, {"eu", 1}, {"asia", 1}});
   const std::vector<CollectiveTiming> timings =
@@ -87,7 +88,7 @@ TEST(BestOverWan, OnePeerAPlaceTakesWhatTheSlowestPairTakes) {
   EXPECT_LE(timings[1].seconds, timings[0].seconds);
 }
 
-// Flow applies the same limit to a connection.
+// Flow limits a connection to the same measured rate.
 TEST(BestOverWan, FlowIsMessages) {
   Cluster cluster = peers({{"us", 2}, {"eu", 1}, {"asia", 2}});
   for (const char* name : {"ring", "ordered-ring"}) {
@@ -104,7 +105,7 @@ TEST(BestOverWan, FlowIsMessages) {
   }
 }
 
-// Peers are numbered so that eu and aus, joined by the slowest line, are neighbours.
+// Peers are numbered so that a plain ring sends from eu to aus over the slowest line.
 TEST(BestOverWan, ARingOfQuickPairsAvoidsTheSlowOne) {
   const Cluster cluster = peers({{"eu", 1}, {"aus", 1}, {"us", 1}, {"asia", 1}});
   const auto seconds = [&](const char* name) {
@@ -112,8 +113,8 @@ TEST(BestOverWan, ARingOfQuickPairsAvoidsTheSlowOne) {
         .timings.at(0)
         .seconds;
   };
-  // 2(N - 1) blocks of b/N over the slowest pair: 70 Mbit/s in the order eu, aus, us, asia; 80 in the order eu, us,
-  // aus, asia.
+  // Each ring sends 2(N - 1) blocks of b/N over its slowest pair: 70 Mbit/s in the order eu, aus, us, asia; 80 in the
+  // order eu, us, aus, asia.
   EXPECT_NEAR(seconds("one-ring") / seconds("ordered-ring"), 80.0 / 70, 0.03);
 }
 

@@ -14,13 +14,13 @@
 #include "sim/fidelity_notes.hpp"
 #include "sim/star.hpp"
 
-// Steps whose ranks enter collectives at different times: jitter, a node with other devices, a slow rail, odd numbers
-// of nodes. Tested by flow and by messages.
+// Tests steps whose ranks enter collectives at different times, by flow and by messages. Causes are jitter, a node with
+// other devices, a slow rail, and odd numbers of nodes.
 
 namespace dadsim::sim {
 namespace {
 
-constexpr double kMostApart = 0.01;  // share of the step, stated in docs/timing.md
+constexpr double kMostApart = 0.01;  // largest deviation, as a share of the step; stated in docs/timing.md
 
 struct Drawn {
   std::string name;
@@ -45,7 +45,7 @@ class Draws {
   std::mt19937 random_;
 };
 
-/// Returns a step of up to `most` GPUs, with at least one broken symmetry.
+/// Returns a drawn step of up to `most` GPUs with at least one broken symmetry.
 Drawn drawn_step(unsigned seed, std::int64_t most) {
   Draws draws(seed);
   Drawn drawn;
@@ -58,7 +58,7 @@ Drawn drawn_step(unsigned seed, std::int64_t most) {
   gpu.rails = draws.one_of<std::int64_t>({1, std::max<std::int64_t>(1, gpus / 2), gpus});
   if (draws.once_in(2))
     gpu.fabric = test::fat_tree(std::max<std::int64_t>(1, nodes / 2), gpu.nic, draws.once_in(3) ? 2 : 1);
-  if (seed % 5 == 4) {  // a node of another size, with a slower adapter
+  if (seed % 5 == 4) {  // a node with half the GPUs and a slower adapter
     gpu.more.push_back({1, std::max<std::int64_t>(1, gpus / 2), gpu.port, 1, gpu.nic});
     gpu.more.back().nic.bandwidth /= 2;
   }
@@ -71,7 +71,7 @@ Drawn drawn_step(unsigned seed, std::int64_t most) {
   drawn.cluster.devices.assign(workers, test::clockwork());
   const bool node = draws.once_in(3);
   const bool rail = draws.once_in(3);
-  if (node) {  // a node of another kind
+  if (node) {  // a node with slower or faster devices
     const double slower = draws.one_of<double>({0.6, 1.2, 2});
     const auto first = static_cast<std::size_t>(draws.one_of<std::int64_t>({0, nodes / 2, nodes - 1}) * gpus);
     for (std::size_t i = first; i < first + static_cast<std::size_t>(gpus); ++i)
@@ -89,14 +89,14 @@ Drawn drawn_step(unsigned seed, std::int64_t most) {
   drawn.cluster.seed = seed;
   test::Script script(workers, false);
   std::vector<std::int32_t> collectives;
-  const double computing = draws.between(1e-4, 1e-2);  // seconds of the step
-  // Few enough buckets to simulate message by message; messages grow faster than the square of ranks.
+  const double computing = draws.between(1e-4, 1e-2);  // seconds of computing per step
+  // Limits the buckets, since the number of messages grows faster than the square of the ranks.
   const int buckets = std::min(draws.one_of<int>({1, 3, 6}), static_cast<int>(std::max<std::int64_t>(1, 256 / most)));
   for (int i = 0; i < buckets; ++i) {
     script.compute(computing / buckets);
     std::string algorithm = draws.one_of<std::string>({"auto", "auto", "ring", "tree", "hierarchical",
                                                        "halving-doubling", "recursive-doubling", "double-binary-tree"});
-    if (!gpu.more.empty() && algorithm == "hierarchical") algorithm = "ring";  // hierarchical needs nodes of one size
+    if (!gpu.more.empty() && algorithm == "hierarchical") algorithm = "ring";  // hierarchical needs nodes of equal size
     const double bytes = std::round(draws.between(1e4, 3e7));
     drawn.name += fmt::format(", {} of {:.3g}", algorithm, bytes);
     const auto kind = step::CollectiveKind::all_reduce;

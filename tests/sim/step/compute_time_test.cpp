@@ -17,7 +17,8 @@ schedule::ComputeTask computation(step::Phase phase, step::Role who, double laun
   return task;
 }
 
-// Each launch takes a second on the roofline; the measured step takes half a minute.
+// Each launch takes a second on the roofline. The measured 30 s are divided among the model's work; factorising and
+// merging keep their roofline time.
 TEST(ComputeTime, AMeasuredStepIsDividedAndWhatTheAlgorithmAddsIsNot) {
   const schedule::ComputeTask forward = computation(step::Phase::forward, step::Role::workers, 2);
   const schedule::ComputeTask update = computation(step::Phase::update, step::Role::workers, 8);
@@ -58,7 +59,8 @@ TEST(ComputeTime, OfAPipelineADeviceIsMeasuredAtWhatItsStageDoes) {
   EXPECT_DOUBLE_EQ(time.seconds(3, update, 1), 6);
 }
 
-// The host runs ahead of the device, so the longer of both sums counts, not the longer time of each computation.
+// The host runs ahead of the device, so the longer of the two sums over the step counts, not the longer time of each
+// computation.
 TEST(ComputeTime, AHostThatTakesLongerThanTheDeviceIsTheFloorOfAStep) {
   schedule::ComputeTask forward = computation(step::Phase::forward, step::Role::workers, 2);
   schedule::ComputeTask update = computation(step::Phase::update, step::Role::workers, 8);

@@ -1,4 +1,5 @@
-// Tests steps of replicas of several devices, on a star without contention, against times worked out by hand.
+// Tests steps of replicas that consist of several devices, on a star without contention, against times computed by
+// hand.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -19,11 +20,11 @@ using spec::PipelineOrder;
 using spec::Recomputation;
 using spec::Sharding;
 
-constexpr double kForward = 1, kBackward = 2;  // seconds of one layer with a batch of one
+constexpr double kForward = 1, kBackward = 2;  // seconds of one layer for a batch of one
 constexpr std::int64_t kWidth = 64;
 constexpr double kElement = 4;  // bytes
 
-/// Returns blocks of one layer each, or of two layers that tensor parallelism divides as in a transformer.
+/// Returns blocks of one layer each. `divided`: of two layers, split by tensor parallelism as in a transformer.
 spec::ModelShape network(std::int32_t blocks, bool divided = false) {
   spec::ModelShape model{"network", {}};
   for (std::int32_t i = 1; i <= blocks; ++i) {
@@ -40,7 +41,7 @@ spec::ModelShape network(std::int32_t blocks, bool divided = false) {
   return model;
 }
 
-/// Returns gradient sharing of these layers; seconds are launches of the clockwork.
+/// Returns gradient sharing for these layers; each second of computing is one launch of the clockwork device.
 schedule::Schedule gradient_sharing(const spec::ModelShape& device, std::size_t replicas,
                                     const spec::LayerRange& layers, double samples) {
   schedule::Schedule schedule;
@@ -83,7 +84,7 @@ schedule::Schedule divided(const spec::ModelShape& whole, const ParallelismSpec&
                           how, replicas);
 }
 
-/// Returns the timing on links that take no time.
+/// Returns the timing on links without latency and with almost endless bandwidth.
 step::StepTiming on_free_network(const schedule::Schedule& schedule) {
   return test::time_on({.workers = schedule.workers, .rate = 1e15, .latency = 0}, schedule);
 }
@@ -94,13 +95,14 @@ TEST(DividedStep, GpipeAndOneForwardOneBackwardHaveTheBubbleOfThePaper) {
       const ParallelismSpec how{.pipeline = stages, .micro_batch = 1, .order = order};
       const double own = batch * (kForward + kBackward);
       const double whole = on_free_network(divided(network(stages), how, 1, batch)).seconds;
-      // A step takes (M + S − 1) ÷ M times a stage's computing: a bubble of (S − 1) ÷ (M + S − 1).
+      // With M micro-batches and S stages, a step takes (M + S − 1) ÷ M times a stage's computing: the bubble is (S −
+      // 1) ÷ (M + S − 1).
       EXPECT_NEAR(whole, own * (batch + stages - 1) / batch, 1e-3 * own) << stages << " stages, batch " << batch;
     }
   }
 }
 
-// Narayanan et al., SC 2021, section 2.2.2: V pieces make the bubble V times smaller.
+// With V model chunks per device, the bubble is V times smaller (Narayanan et al., SC 2021, section 2.2.2).
 TEST(DividedStep, PiecesMakeTheBubbleSmaller) {
   const ParallelismSpec how{.pipeline = 4, .interleave = 2, .micro_batch = 1};
   const double own = 8 * 2 * (kForward + kBackward);
@@ -110,11 +112,11 @@ TEST(DividedStep, PiecesMakeTheBubbleSmaller) {
 TEST(DividedStep, RecomputingCostsAForwardPass) {
   ParallelismSpec how{.micro_batch = 1, .recomputation = Recomputation::full};
   EXPECT_NEAR(on_free_network(divided(network(3), how, 1, 4)).seconds, 4 * 3 * (2 * kForward + kBackward), 1e-3);
-  how.recomputation = Recomputation::selective;  // there is no attention
+  how.recomputation = Recomputation::selective;  // the model has no attention, so nothing is recomputed
   EXPECT_NEAR(on_free_network(divided(network(3), how, 1, 4)).seconds, 4 * 3 * (kForward + kBackward), 1e-3);
 }
 
-/// Returns the bytes that each device sends, over rings of `replicas`, in units of its parameters.
+/// Returns the bytes that a device sends on average, over rings of `replicas`, in units of the model's parameters.
 double sent(const ParallelismSpec& how, std::size_t replicas, std::int64_t batch) {
   const spec::ModelShape model = network(4);
   const step::StepTiming timing = on_free_network(divided(model, how, replicas, batch));
@@ -123,8 +125,8 @@ double sent(const ParallelismSpec& how, std::size_t replicas, std::int64_t batch
   return each / (kElement * static_cast<double>(model.parameters()));
 }
 
-// Rajbhandari et al., SC 2020, section 7: stages 1 and 2 send as much as an all-reduce, stage 3 half as much again.
-// Rings send 1 − 1 ÷ N of these amounts.
+// ZeRO stages 1 and 2 send as much as an all-reduce, stage 3 half as much again (Rajbhandari et al., SC 2020, section
+// 7). Rings send 1 − 1 ÷ N of these amounts.
 TEST(DividedStep, ShardingSendsWhatZeroSays) {
   constexpr std::size_t kReplicas = 4;
   constexpr double kRing = 1 - 1.0 / kReplicas;
@@ -132,8 +134,8 @@ TEST(DividedStep, ShardingSendsWhatZeroSays) {
   EXPECT_NEAR(sent({.sharding = Sharding::optimizer}, kReplicas, 1), 2 * kRing, 1e-3);
   EXPECT_NEAR(sent({.sharding = Sharding::gradients}, kReplicas, 1), 2 * kRing, 1e-3);
   EXPECT_NEAR(sent({.sharding = Sharding::parameters}, kReplicas, 1), 3 * kRing, 1e-3);
-  // With micro-batches, gradients that are not kept are scattered after each micro-batch, and parameters are gathered
-  // for each pass.
+  // With micro-batches, stage 2 scatters gradients after each micro-batch, and stage 3 also gathers parameters for each
+  // pass.
   EXPECT_NEAR(sent({.micro_batch = 1, .sharding = Sharding::optimizer}, kReplicas, 2), 2 * kRing, 1e-3);
   EXPECT_NEAR(sent({.micro_batch = 1, .sharding = Sharding::gradients}, kReplicas, 2), 3 * kRing, 1e-3);
   EXPECT_NEAR(sent({.micro_batch = 1, .sharding = Sharding::parameters}, kReplicas, 2), 6 * kRing, 1e-3);
@@ -153,7 +155,7 @@ TEST(DividedStep, ShardingScattersSumsAsTheRunAsks) {
       EXPECT_EQ(scattered, 2);
     }
   }
-  // With a latency of a second, the single round of `direct` is seconds faster than the three rounds of a ring.
+  // With a latency of 1 s, `direct` needs one round and a ring three, so it is more than a second faster.
   const auto seconds = [](const char* asked) {
     const schedule::Schedule schedule = divided(network(1), {.sharding = Sharding::optimizer}, 4, 1, asked);
     return test::time_on({.workers = 4, .rate = 1e15, .latency = 1}, schedule).seconds;
@@ -161,8 +163,8 @@ TEST(DividedStep, ShardingScattersSumsAsTheRunAsks) {
   EXPECT_GT(seconds("ring"), seconds("direct") + 1);
 }
 
-// GPUs share an adapter: by halving, a reduce-scatter once took seven times a ring, and a step three times the
-// undivided one. Scattering and gathering send the bytes of a ring all-reduce.
+// A reduce-scatter by halving over a shared adapter once took seven times a ring, which made a sharded step three times
+// as long. Scattering and gathering now send the bytes of a ring all-reduce.
 TEST(DividedStep, ShardingTakesNoLongerWhereGpusShareAnAdapter) {
   const spec::GpuClusterSpec nodes = test::cluster_of(2, 4, test::line(300e9, 1e-6, spec::Transport::nvlink),
                                                       test::line(3e7, 1e-6, spec::Transport::rdma));
@@ -180,7 +182,7 @@ TEST(DividedStep, ShardingTakesNoLongerWhereGpusShareAnAdapter) {
   EXPECT_LT(seconds(Sharding::gradients), 1.05 * whole);
 }
 
-/// Returns how often devices of a layer communicate by collectives of this kind.
+/// Counts collectives of this kind among the tensor-parallel devices.
 std::size_t tensor_collectives(const schedule::Schedule& schedule, step::CollectiveKind kind) {
   std::size_t count = 0;
   for (const schedule::Task& task : schedule.tasks) {
@@ -190,16 +192,18 @@ std::size_t tensor_collectives(const schedule::Schedule& schedule, step::Collect
   return count;
 }
 
-// Shoeybi et al., arXiv:1909.08053, section 3: a block here is one of their halves, with one sum forward and one
-// backward.
+// Megatron sums once forward and once backward in each half of a transformer layer (Shoeybi et al., arXiv:1909.08053,
+// section 3). A block here is such a half.
 TEST(DividedStep, DevicesOfALayerSumOnceForwardAndOnceBackward) {
   ParallelismSpec how{.tensor = 2};
   schedule::Schedule schedule = divided(network(3, true), how, 1, 2);
   EXPECT_EQ(tensor_collectives(schedule, step::CollectiveKind::all_reduce), 3U * 2);
   const double bytes = kElement * 2 * kWidth;  // bytes for a batch of two
   const step::StepTiming timing = on_free_network(schedule);
-  EXPECT_NEAR(timing.bytes_sent[0], 3 * 2 * bytes, 1e-3);  // two devices each send 2 (T − 1) ÷ T of it
-  // The run's algorithm is used; if it does not suit a group (inside one node), the library chooses.
+  EXPECT_NEAR(timing.bytes_sent[0], 3 * 2 * bytes, 1e-3);  // a ring of T = 2 devices sends 2 (T − 1) ÷ T = 1 times the
+                                                           // vector from each
+  // The tensor group uses the run's algorithm, or the library's choice if the algorithm does not suit a group inside
+  // one node.
   for (const char* asked : {"direct", "ring", "hierarchical"}) {
     const spec::GpuClusterSpec node = test::cluster_of(1, 2, test::line(1e9, 1e-3, spec::Transport::nvlink), {});
     Cluster cluster = test::workers_on({"", node, {}, {}}, spec::Fidelity::message);
@@ -214,8 +218,8 @@ TEST(DividedStep, DevicesOfALayerSumOnceForwardAndOnceBackward) {
   how.sequence_parallel = true;
   schedule = divided(network(3, true), how, 1, 2);
   EXPECT_EQ(tensor_collectives(schedule, step::CollectiveKind::reduce_scatter), 3U * 2);
-  // One all-gather more: the input is gathered again for the gradient of the weights (Korthikanti et al., section
-  // 4.2.2).
+  // Sequence parallelism adds an all-gather: the input is gathered again for the gradient of the weights (Korthikanti
+  // et al., section 4.2.2).
   EXPECT_EQ(tensor_collectives(schedule, step::CollectiveKind::all_gather), 3U * 3);
 }
 

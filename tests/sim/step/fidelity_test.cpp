@@ -14,7 +14,7 @@
 #include "sim/fidelity_notes.hpp"
 #include "sim/star.hpp"
 
-// Tests the choice between messages and flow, which is made before simulating and is reported.
+// Tests the choice between messages and flow, made and reported before the simulation.
 
 namespace dadsim::sim {
 namespace {
@@ -100,7 +100,7 @@ TEST(MessageEffort, OfASchedulesCollectivesIsThatOfEach) {
 
 Cluster of_fidelity(spec::Fidelity fidelity) {
   Cluster cluster;
-  cluster.hosts.resize(1000);  // so many that the result depends on the pairs that communicate
+  cluster.hosts.resize(1000);  // so many hosts that the cost of messages depends on who communicates
   cluster.network.fidelity = fidelity;
   return cluster;
 }
@@ -259,14 +259,14 @@ TEST(FidelityChoice, LateRanksAreLeftToMessagesWhereTheseAreQuick) {
   EXPECT_EQ(taken(30, 0.02), "late-ranks-by-flow");
   EXPECT_EQ(taken(10, 0.005), "late-ranks-by-flow");
   EXPECT_EQ(taken(10, 0.0005), "");
-  // Times of collectives on shared links are less certain, so a smaller fraction counts.
+  // Times of collectives on shared links are less certain, so the limit on their share is lower.
   EXPECT_EQ(taken(10, 0.006, true), "refused");
   EXPECT_EQ(taken(30, 0.006, true), "late-ranks-by-flow");
   EXPECT_EQ(taken(10, 0.004, true), "late-ranks-by-flow");
 }
 
 TEST(FidelityChoice, ForASearchFlowIsNeverLeft) {
-  // A run would use messages here, which are quick; a search stays with flow and reports its possible error.
+  // A run would switch to messages, which are quick here. A search stays with flow and reports its possible error.
   Cluster cluster = of_fidelity(spec::Fidelity::flow);
   const auto choice = [&] {
     return FidelityChoice(
@@ -322,11 +322,12 @@ TEST(StepByFlow, ACollectiveThatWorkersComeToApartIsTheSameWhenItComesAgain) {
     return std::vector<double>{timing.seconds, timing.waiting_seconds, timing.bytes_sent.at(3)};
   };
   const std::vector<double> again = seconds(0);
-  const std::vector<double> another = seconds(1e-3);  // bytes: almost equal, yet a different collective each time
+  const std::vector<double> another = seconds(1e-3);  // 1e-3 bytes: sizes are almost equal, yet each collective is a
+                                                      // new one
   for (std::size_t i = 0; i < again.size(); ++i) EXPECT_NEAR(again[i], another[i], 1e-9 * another[i]);
 }
 
-/// Returns the remedies of a refusal in order: values of fidelity="…", or "" for fewer workers.
+/// Returns the remedies of a refusal in order: values of fidelity="…", and "" for fewer workers.
 std::vector<std::string> advised(const std::string& refusal) {
   std::vector<std::string> all;
   const std::string advice = refusal.substr(std::min(refusal.size(), refusal.rfind("; use ")));
@@ -337,8 +338,8 @@ std::vector<std::string> advised(const std::string& refusal) {
   return all;
 }
 
-/// Returns the refusal of an all-gather in which each worker sends to all; empty if it is timed. With 180 or more
-/// workers, the pairs exceed the limit for messages.
+/// Returns the refusal of an all-gather among `workers`, each of which sends to all others; "" if it is timed. With 180
+/// or more workers, the pairs exceed the limit for messages.
 std::string refusal_of(Cluster cluster, std::size_t workers) {
   cluster.hosts.resize(workers);
   cluster.devices.resize(workers);
@@ -378,7 +379,7 @@ TEST(FidelityChoice, WhatDrawnRefusalsAdviseIsAccepted) {
           EXPECT_FALSE(advice.empty()) << refusal;
           for (const std::string& one : advice) {
             Cluster cured = cluster;
-            if (one == "message") continue;  // slow, as the remedy states
+            if (one == "message") continue;  // messages are slow, as the remedy states
             if (one == "flow") cured.network.fidelity = spec::Fidelity::flow;
             if (one == "closed-form") cured.network.fidelity = spec::Fidelity::closed_form;
             EXPECT_EQ(refusal_of(cured, one.empty() ? 8 : kMany), "") << "advised by: " << refusal;

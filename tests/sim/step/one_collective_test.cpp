@@ -1,4 +1,4 @@
-// A step of one collective takes as long as the collective alone, on platforms of all kinds.
+// Tests that a step of one collective takes as long as the collective alone, on platforms of all kinds.
 #include <gtest/gtest.h>
 
 #include "sim/declared.hpp"
@@ -60,8 +60,7 @@ TEST(StepOfOneCollective, TakesWhatTheCollectiveTakesByItself) {
   }
 }
 
-/// 16 TPU v6e in a torus of 4 × 4, with four links of 100 GB/s per chip, 0.9 of it payload: 15/16 of 1 GB through all
-/// four links.
+/// Each of 16 TPU v6e in a torus of 4 × 4 sends 15/16 of 1 GB over four links of 100 GB/s, of which 0.9 is payload.
 TEST(StepOfOneCollective, OfTpusTakesAllLinksOfTheTorus) {
   spec::GpuClusterSpec pod = gpus(16, 1, 4, "nvlink-4", "ici-v6e");
   pod.port = {};

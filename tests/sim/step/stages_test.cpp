@@ -16,7 +16,7 @@
 #include "sim/simulator.hpp"
 #include "sim/star.hpp"
 
-// Tests replicas of several devices: schedules of stages and tensor groups, by message and by flow.
+// Tests replicas that consist of several devices: pipeline stages and tensor groups, by message and by flow.
 
 namespace dadsim::sim {
 namespace {
@@ -68,20 +68,21 @@ class Parallel {
   schedule::Schedule schedule_;
 };
 
-/// A step of micro-batches through stages.
+/// A step of micro-batches through pipeline stages.
 struct Pipelined {
   std::int32_t stages = 4, micro_batches = 8;
   bool gpipe = false;
   double forward = 1, backward = 2;  ///< seconds of a stage
-  double bytes = 0;                  ///< bytes handed to the next stage, per micro-batch
-  double tensor_bytes = 0;           ///< bytes of each of two all-reduces of the tensor group, per pass
+  double bytes = 0;                  ///< bytes that a stage sends to the next one per micro-batch
+  double tensor_bytes = 0;           ///< bytes of each of the two all-reduces of the tensor group per pass
   std::int32_t tensor = 1;
   std::size_t replicas = 1;
-  double gradient_bytes = 0;  ///< gradient bytes per place, all-reduced among replicas
-  double tied_bytes = 0;      ///< bytes of a table of the first and the last stage, which exchange its gradients
+  double gradient_bytes = 0;  ///< gradient bytes per device, all-reduced among replicas
+  double tied_bytes = 0;      ///< gradient bytes of a table (tied embeddings) that the first and the last stage
+                              ///< exchange
   schedule::PerWorker slower = same(1);
 
-  /// Returns per stage the passes in order: micro-batch m forward, or ~m backward.
+  /// Returns the order of each stage's passes: m is micro-batch m forward, ~m is micro-batch m backward.
   std::vector<std::deque<std::int32_t>> orders() const {
     std::vector<std::deque<std::int32_t>> result(static_cast<std::size_t>(stages));
     for (std::int32_t stage = 0; stage < stages; ++stage) {
@@ -99,7 +100,8 @@ struct Pipelined {
   schedule::Schedule schedule() const {
     Parallel made(replicas, tensor, stages);
     std::vector<std::deque<std::int32_t>> left = orders();
-    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> to_come;  // send task, by receiving stage and pass
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> to_come;  // number of the send task, by receiving
+                                                                            // stage and pass
     for (bool more = true; more;) {
       more = false;
       for (std::int32_t stage = 0; stage < stages; ++stage) {
@@ -142,7 +144,7 @@ TimedRun timed(Cluster cluster, const schedule::Schedule& schedule, spec::Fideli
   return time_schedules(cluster, schedules, {}, request);
 }
 
-/// A star in which every device has its own links.
+/// Times schedules on a star in which every device has its own links.
 class OnAStar {
  public:
   OnAStar(std::size_t devices, double rate, double latency)
@@ -187,7 +189,7 @@ TEST(Stages, WhatIsHandedOnTakesItsTimeOnTheWay) {
   script.compute(0, same(1));
   const std::int32_t first = script.send(0, 1, same(2000));
   script.compute(0, same(1));
-  const std::int32_t second = script.send(0, 1, same(2000));  // queued after the first
+  const std::int32_t second = script.send(0, 1, same(2000));  // transferred after the first
   script.wait(1, first);
   script.compute(1, same(1));
   script.wait(1, second);
@@ -196,7 +198,7 @@ TEST(Stages, WhatIsHandedOnTakesItsTimeOnTheWay) {
   for (const spec::Fidelity fidelity : kBoth) {
     const step::StepTiming timing = devices.time(script.schedule(), fidelity);
     EXPECT_NEAR(timing.seconds, 1 + 2 + 2 + 1 + 4, 1e-6);
-    EXPECT_NEAR(timing.waiting_seconds, 1, 1e-6);  // until the first was issued
+    EXPECT_NEAR(timing.waiting_seconds, 1, 1e-6);  // until the first message was sent
     EXPECT_NEAR(timing.compute_seconds, 5, 1e-6);
     EXPECT_EQ(timing.bytes_sent, (std::vector<double>{4000, 0}));
     EXPECT_EQ(timing.bytes_received, (std::vector<double>{0, 4000}));
@@ -205,8 +207,8 @@ TEST(Stages, WhatIsHandedOnTakesItsTimeOnTheWay) {
 }
 
 TEST(Stages, TheTwoDirectionsAndTheTensorGroupDoNotWaitForOneAnother) {
-  // Three stages of two devices: the middle stage sends forward for long, and meanwhile sends backward and within
-  // itself.
+  // The middle of three stages sends forward for 8 s. Its messages backward and within its tensor group do not wait for
+  // that.
   const OnAStar devices(6, 1e3, 0.5);
   Parallel script(1, 2, 3);
   const std::int32_t forward = script.send(1, 2, same(8000));
@@ -223,7 +225,8 @@ TEST(Stages, TheTwoDirectionsAndTheTensorGroupDoNotWaitForOneAnother) {
 }
 
 TEST(Stages, WhatGoesToTwoStagesSharesTheWay) {
-  // The last of three stages sends a gradient back and a table to the first stage; its link carries both at once.
+  // The last of three stages sends a gradient to the second stage and a table to the first. Its link carries both at
+  // once.
   const OnAStar devices(3, 1e3, 0);
   Parallel script(1, 1, 3);
   const std::int32_t back = script.send(2, 1, same(1000));
@@ -233,12 +236,13 @@ TEST(Stages, WhatGoesToTwoStagesSharesTheWay) {
   script.wait(0, table);
   for (const spec::Fidelity fidelity : kBoth) {
     const step::StepTiming timing = devices.time(script.schedule(), fidelity);
-    EXPECT_NEAR(timing.seconds, 2 + 4, 1e-6) << to_string(fidelity);  // one after the other they would take 1 + 4
+    EXPECT_NEAR(timing.seconds, 2 + 4, 1e-6) << to_string(fidelity);  // in sequence, the messages would end the step
+                                                                      // after 1 + 4 s
   }
 }
 
 TEST(Stages, ATensorGroupReducesAmongItself) {
-  // Two rounds of half the vector, repeated three times: 2 (2 l + b/2r).
+  // Each of two all-reduces takes two rounds of half the vector: 2 · (2 · 0.25 s + 1500/1000 s).
   const OnAStar devices(8, 1e3, 0.25);
   Parallel script(2, 2, 2);
   script.compute(schedule::kEveryStage, same(1));
@@ -253,7 +257,7 @@ TEST(Stages, ATensorGroupReducesAmongItself) {
 }
 
 TEST(Stages, ReplicasReduceInEveryPlace) {
-  // Three replicas of two stages of two devices, one value each: four rounds of a third.
+  // Each of three replicas has two stages of two devices. An all-reduce takes four rounds of a third of the vector.
   const OnAStar devices(12, 1e3, 0.25);
   Parallel script(3, 2, 2);
   script.compute(schedule::kEveryStage, schedule::PerWorker({1, 2, 3}));
@@ -281,18 +285,19 @@ TEST(Stages, AGroupOfOneIsDoneAtOnce) {
 }
 
 TEST(Stages, PlacesThatReduceTogetherShareTheirLinks) {
-  // Two nodes of two GPUs with a replica each. Both devices of a replica use the node's adapter at once.
+  // Two nodes have two GPUs and one replica each. Both devices of a replica use the node's adapter at once.
   const spec::PlatformSpec platform{"", test::cluster_of(2, 2, test::line(1e9, 0), test::line(1e3, 0)), {}, {}};
   Cluster cluster = test::workers_on(platform, spec::Fidelity::flow);
   cluster.devices.assign(cluster.hosts.size(), test::clockwork());
   for (const bool stages : {false, true}) {
-    // Device t + T (d + D p): with two stages, replica 0 has devices 0 and 2, which must share a node.
+    // Device t of stage p in replica d has number t + T (d + D p). With two stages, replica 0 has devices 0 and 2,
+    // which must be on one node.
     if (stages) cluster.hosts = {cluster.hosts[0], cluster.hosts[2], cluster.hosts[1], cluster.hosts[3]};
     Parallel script(2, stages ? 1 : 2, stages ? 2 : 1);
     script.all_reduce(schedule::kEveryStage, Among::replicas, 2000);
     for (const spec::Fidelity fidelity : kBoth) {
       const TimedRun run = timed(cluster, script.schedule(), fidelity);
-      EXPECT_NEAR(run.steps.at(0).seconds, 2 * 2, 4e-3);  // each alone takes 2 rounds of 1 s
+      EXPECT_NEAR(run.steps.at(0).seconds, 2 * 2, 4e-3);  // each all-reduce alone takes 2 rounds of 1 s
     }
   }
 }
@@ -346,7 +351,7 @@ TEST(Stages, FlowIsWhatMessagesComeTo) {
 }
 
 TEST(Stages, ShareALinkThroughWhichTheyReduceAtOnce) {
-  // Two replicas of two stages, each on one node; both stages' gradients use the node's adapter at the same time.
+  // Two replicas of two stages are on one node each. The gradients of both stages use the node's adapter at once.
   Cluster cluster = gpus(2, 2, 1);
   cluster.hosts = {cluster.hosts[0], cluster.hosts[2], cluster.hosts[1], cluster.hosts[3]};
   Parallel script(2, 1, 2);
@@ -360,15 +365,15 @@ TEST(Stages, ShareALinkThroughWhichTheyReduceAtOnce) {
 }
 
 TEST(Stages, WhoeverComesLaterHasWhatAnotherLeavesOfALink) {
-  // A port has rate 1. The tensor group alone would use all of it, but messages to the next stage leave it 0.9 for
-  // long.
+  // The tensor group alone would use the whole port of 10 GB/s. For 10 s, messages to the next stage leave it nine
+  // tenths of the port.
   Cluster cluster = gpus(2, 2, 1);
   auto& nodes = std::get<spec::GpuClusterSpec>(cluster.platform.what);
   nodes.port = test::line(10e9, 0);
   nodes.nic = test::line(1e9, 0);
   Parallel script(1, 2, 2);
-  const std::int32_t sent = script.send(0, 1, same(5e9));  // both at once get 0.5 of the adapter each
-  script.all_reduce(0, Among::tensor, 10e9);               // 1 s alone
+  const std::int32_t sent = script.send(0, 1, same(5e9));  // while both are in transit, each gets half of the adapter
+  script.all_reduce(0, Among::tensor, 10e9);               // 1 s if alone
   script.compute(0, same(1));
   script.wait(1, sent);
   for (const spec::Fidelity fidelity : kBoth) {
@@ -380,8 +385,8 @@ TEST(Stages, WhoeverComesLaterHasWhatAnotherLeavesOfALink) {
 }
 
 TEST(Stages, ReplicasComeToTheirGradientsApart) {
-  // The second replica computes more slowly. Tensor groups of the replicas share no link, and at the end one replica
-  // waits.
+  // The second replica computes more slowly. Tensor groups of different replicas share no link; at the end, replica 0
+  // waits for replica 1.
   const OnAStar devices(8, 1e9, 1e-6);
   const Pipelined uneven{
       .stages = 2, .tensor_bytes = 1e6, .tensor = 2, .replicas = 2, .slower = schedule::PerWorker({1, 1.01})};

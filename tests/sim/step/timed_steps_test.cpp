@@ -10,7 +10,7 @@
 #include "sim/fidelity_notes.hpp"
 #include "sim/star.hpp"
 
-// Tests a sample of a run's steps instead of all different steps (NetworkSpec::timed_steps).
+// Tests timing a sample of a run's steps instead of all different steps (NetworkSpec::timed_steps).
 
 namespace dadsim::sim {
 namespace {
@@ -22,7 +22,7 @@ using test::TemporaryFile;
 
 constexpr std::size_t kCount = 60;
 
-/// Returns schedules of different sizes, not sorted by size. Workers of a star send unequal amounts.
+/// Returns schedules of different sizes in no order, in which workers of a star send unequal amounts.
 std::vector<schedule::Schedule> at_a_star() {
   std::vector<schedule::Schedule> schedules;
   for (std::size_t i = 0; i < kCount; ++i) {
@@ -37,7 +37,7 @@ std::vector<schedule::Schedule> at_a_star() {
   return schedules;
 }
 
-/// Returns schedules of collectives among workers, whose algorithms depend on size.
+/// Returns schedules of collectives among workers; their algorithms depend on size.
 std::vector<schedule::Schedule> among_workers() {
   std::vector<schedule::Schedule> schedules;
   for (std::size_t i = 0; i < kCount; ++i) {
@@ -57,7 +57,7 @@ double mean(const TimedRun& run) {
   return sum / static_cast<double>(run.steps.size());
 }
 
-/// Returns the mean of a part of a step's time, weighted by the number of steps that each timing represents.
+/// Returns the mean of a part of a step's time, weighted by the number of steps that each timing stands for.
 double mean_of(const TimedRun& run, double step::StepTiming::*part) {
   double sum = 0;
   for (std::size_t i = 0; i < run.steps.size(); ++i)
@@ -90,7 +90,7 @@ TEST(TimedSteps, OfAStarAreAsGoodAsAll) {
   EXPECT_EQ(sampled.network.sampling->simulated, 10);
   EXPECT_LT(sampled.network.messages, all.network.messages / 5);
   expect_same_bytes(sampled, all);
-  // Without windows and queues, time is linear in bytes, except for bends where another link becomes the slowest.
+  // Without windows and queues, time is linear in bytes, with a bend wherever another link becomes the slowest.
   EXPECT_NEAR(mean(sampled), mean(all), 1e-3 * mean(all));
   EXPECT_LT(sampled.network.sampling->mean_error, 2e-3);
   EXPECT_NEAR(mean_of(sampled, &step::StepTiming::seconds), mean(sampled), 1e-12);
@@ -98,7 +98,7 @@ TEST(TimedSteps, OfAStarAreAsGoodAsAll) {
   EXPECT_NEAR(mean_of(sampled, &step::StepTiming::exposed_seconds), mean_of(all, &step::StepTiming::exposed_seconds),
               2e-3 * mean(all));
   EXPECT_EQ(std::accumulate(sampled.stand_for.begin(), sampled.stand_for.end(), 0.0), kCount);
-  // Collectives are counted over all steps, simulated or not.
+  // Collectives are counted over all steps, whether simulated or not.
   ASSERT_EQ(sampled.network.collectives.size(), 2U);
   EXPECT_EQ(sampled.network.collectives[0].count, kCount);
   EXPECT_EQ(sampled.network.collectives[0].least_bytes, all.network.collectives[0].least_bytes);
@@ -164,7 +164,7 @@ TEST(TimedSteps, AreTheSameWithATrace) {
 }
 
 TEST(TimedSteps, KeepMessagesWithinTheirBudget) {
-  // All steps together exceed the limit of messages; the sample does not.
+  // Simulating all steps would exceed the limit on messages; simulating the sample does not.
   spec::PlatformSpec platform;
   platform.what = test::cluster_of(2, 2, test::line(1e9, 1e-6), test::line(1e8, 1e-5));
   Cluster cluster = test::workers_on(platform, spec::Fidelity::automatic);
@@ -200,7 +200,7 @@ TEST(TimedSteps, WithKindsKnownBeforeAreTheSame) {
 TEST(TimedSteps, KindsDifferInWhateverSchedulesDiffer) {
   const std::vector<schedule::Schedule> schedules = at_a_star();
   schedule::Schedule other = schedules[0];
-  std::get<schedule::ComputeTask>(other.tasks[0].what).sequential = 2;  // not in the fingerprint
+  std::get<schedule::ComputeTask>(other.tasks[0].what).sequential = 2;  // a field that the fingerprint leaves out
   schedule::Schedule same = schedules[0];
   EXPECT_EQ(schedule::StepKinds(std::vector{schedules[0], other, same}).of(), (std::vector<std::size_t>{0, 1, 0}));
 }

@@ -21,7 +21,7 @@ using test::Script;
 using test::Star;
 using test::TemporaryFile;
 
-/// Returns a run in which everything is traced, including the first step.
+/// Returns a run with a trace of everything, including the first step.
 TimedRun traced(const Cluster& cluster, const std::vector<schedule::Schedule>& schedules,
                 std::size_t most_spans = 100'000) {
   TimingRequest request;
@@ -32,7 +32,7 @@ TimedRun traced(const Cluster& cluster, const std::vector<schedule::Schedule>& s
   return time_schedules(cluster, schedules, {}, request);
 }
 
-/// Checks the form of every timeline, and sums that must equal the reported ones.
+/// Checks the form of a timeline, and that its sums equal the reported ones.
 void expect_consistent(const step::Timeline& timeline, const step::StepTiming& step) {
   EXPECT_EQ(timeline.seconds, step.seconds);
   std::map<std::int32_t, double> end;
@@ -52,7 +52,7 @@ void expect_consistent(const step::Timeline& timeline, const step::StepTiming& s
   EXPECT_NEAR(waiting, step.exposed_seconds, 1e-9 * step.seconds);
 }
 
-/// Returns a step with gradients of three layers, computed in sequence; each is shared while the next is computed.
+/// Returns a step that computes gradients of three layers in sequence and shares each while it computes the next.
 schedule::Schedule overlapping(std::size_t workers) {
   Script script(workers, false);
   std::vector<std::int32_t> shared;
@@ -107,7 +107,8 @@ TEST(Timeline, ShowsWhatIsHiddenBehindComputing) {
     cluster.network.fidelity = fidelity;
     const TimedRun run = traced(cluster, {overlapping(4)});
     const double communicating = seconds_of(on_track(*run.timelines[0], "worker 0 (w0) network"));
-    EXPECT_LT(run.steps[0].exposed_seconds, communicating - 1);  // the first all-reduce, and part of the second
+    EXPECT_LT(run.steps[0].exposed_seconds, communicating - 1);  // the first all-reduce and a part of the second
+                                                                 // overlap with computing
     EXPECT_GT(run.steps[0].exposed_seconds, 0);
   }
 }
@@ -139,7 +140,7 @@ TEST(Timeline, ChangesNoBitOfTheResult) {
     EXPECT_EQ(plain.network.link_use[i].busy_share, with.network.link_use[i].busy_share);
   }
   EXPECT_TRUE(plain.timelines.empty());
-  // The first step uses new connections; equal later steps have one timeline.
+  // The first step opens new connections. Later equal steps have the same timeline.
   ASSERT_EQ(with.timelines.size(), 3U);
   EXPECT_EQ(with.timelines[0], with.timelines[2]);
   expect_consistent(*with.first_timeline, *with.first);
@@ -174,7 +175,7 @@ TEST(Timeline, LinksCarryWhatTheyAreSaidTo) {
       EXPECT_LE(span->amount, use.bandwidth * span->seconds * (1 + 1e-9));
     }
     EXPECT_NEAR(bytes, use.bytes_per_step, 1e-9 * bytes);
-    EXPECT_NEAR(seconds_of(spans), use.busy_share * timeline.seconds, 1e-9);  // these links have no other users
+    EXPECT_NEAR(seconds_of(spans), use.busy_share * timeline.seconds, 1e-9);  // no other messages use these links
   }
 }
 
@@ -249,7 +250,7 @@ TEST(Timeline, OfManyWorkersShowsSomeAndWhoEndsLast) {
     EXPECT_LE(timeline.spans.size(), most);
     EXPECT_EQ(timeline.links, 400U);
     EXPECT_LT(timeline.links_shown, 400U);
-    EXPECT_EQ(timeline.links_shown > 0, most != 40);  // each has hundreds of spans
+    EXPECT_EQ(timeline.links_shown > 0, most != 40);  // every link has hundreds of spans
   }
 }
 
@@ -259,7 +260,7 @@ TEST(LinkTrace, SpansThatTouchBecomeOne) {
   trace.carried(1, 2, 3, 10);
   trace.carried(1, 2.5, 4, 10);
   trace.carried(1, 4, 5, 10);
-  trace.carried(1, 6, 6, 10);  // no time
+  trace.carried(1, 6, 6, 10);  // a span of no time
   trace.carried(1, 6, 7, 10);
   trace.carried(1, 0.5, 8, 10);
   ASSERT_EQ(trace.spans().size(), 2U);

@@ -11,7 +11,7 @@
 #include "sim/star.hpp"
 #include "sim/step/steady_state.hpp"
 
-// Tests steps in which workers only wait for neighbours; they follow one another without a barrier.
+// Tests steps without a barrier, in which workers wait only for their neighbours.
 
 namespace dadsim::sim {
 namespace {
@@ -45,7 +45,7 @@ Graph complete(std::int32_t workers) {
   return to;
 }
 
-/// Returns a separate line for every ordered pair of workers; the line from 0 to 1 has `first_rate`.
+/// Returns a platform file with one line for every ordered pair of workers; the line from 0 to 1 has `first_rate`.
 std::string lines_xml(std::size_t workers, double first_rate = 1e6) {
   std::string body;
   for (std::size_t i = 0; i < workers; ++i) body += fmt::format("<host id=\"w{}\" speed=\"1Gf\"/>\n", i);
@@ -62,7 +62,7 @@ std::string lines_xml(std::size_t workers, double first_rate = 1e6) {
   return test::platform_xml(body + routes);
 }
 
-/// Returns a step of computing and then waiting for the neighbours' messages.
+/// Returns a step of computing, after which each worker waits for its neighbours' messages.
 schedule::Schedule exchange_step(const Graph& to) {
   Script script(to.size(), false);
   script.compute(kCompute);
@@ -84,13 +84,13 @@ TimedRun timed(const Graph& to, double first_rate = 1e6) {
 
 TEST(WithoutBarrier, ASlowLineOfARingDelaysByTheMeanOfItsCycle) {
   const TimedRun run = timed(ring(4), 1e5);
-  // A message from 0 to 1 and one back are two steps, of which one uses the slow line.
+  // A cycle of two steps sends one message from 0 to 1 over the slow line, and one back.
   const double mean = kCompute + (kSlow + kQuick) / 2;
   EXPECT_NEAR(run.steps.at(0).seconds, mean, 1e-6 * mean);
   const double with_barrier = kCompute + kSlow;
   ASSERT_GE(run.first_steps.size(), 4U);
   EXPECT_NEAR(run.first_steps[0], with_barrier, 1e-9);
-  // The second message waits until the first has left the slow line; from then on messages take turns.
+  // The second message waits until the first has left the slow line. From then on, a cycle of two steps repeats.
   EXPECT_NEAR(run.first_steps[1], with_barrier + kBytes / 1e5, 1e-9);
   EXPECT_NEAR(run.first_steps[3] - run.first_steps[1], 2 * mean, 1e-9);
   EXPECT_GT(with_barrier, 1.4 * mean);
@@ -119,11 +119,11 @@ TEST(WithoutBarrier, AmongAllWithEqualLinesItIsAsIfThereWereOne) {
 }
 
 TEST(WithoutBarrier, ASlowLineLimitsByItsBandwidthWhereTheCycleIsLong) {
-  // One-way ring: the leading worker waits for a message that has passed all the way round.
+  // Messages go one way around the ring, so a worker that leads waits for a message that has passed all others.
   Graph to(5);
   for (std::int32_t i = 0; i < 5; ++i) to[static_cast<std::size_t>(i)] = {(i + 1) % 5};
   const TimedRun run = timed(to, 1e5);
-  // The mean around the ring is less than the time of one message over the slow line.
+  // The mean over the cycle is less than the time that one message occupies the slow line, so this line decides.
   const double around = kCompute + (kSlow + 4 * kQuick) / 5;
   EXPECT_LT(around, kBytes / 1e5);
   EXPECT_NEAR(run.steps.at(0).seconds, kBytes / 1e5, 1e-6);

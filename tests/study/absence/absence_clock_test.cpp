@@ -1,4 +1,4 @@
-// Tests the walk through outages alone, with step times given by the test.
+// Tests how a run passes through outages; the test itself gives the times of steps.
 #include "study/absence/absence_clock.hpp"
 
 #include <gtest/gtest.h>
@@ -95,11 +95,11 @@ spec::FailureSpec outage_of(const char* host, double from, double seconds) {
 }
 
 TEST(AbsenceClock, WaitsForWhoIsAwayAndTakesTheStepThatWasBrokenOffAgain) {
-  // Steps end at 2 and 4 s. Site b goes down one second into the third step, for ten seconds.
+  // The first two steps end at 2 and 4 s. Site b goes down one second into the third step, for ten seconds.
   const Cluster cluster(outage_of("b", 5, 10));
   const Walked walked = walk(cluster, cluster.setting({.does = Does::wait}), 4);
   for (const auto& who : walked.who) EXPECT_EQ(who, kAll);
-  // The third step: one second wasted, ten seconds of waiting, sending the model to b, and the step.
+  // The third step takes one wasted second, ten seconds of waiting, sending the model to b, and the step itself.
   EXPECT_DOUBLE_EQ(walked.steps[2].seconds, 1 + 10 + kModelSeconds + kStep);
   EXPECT_DOUBLE_EQ(seconds_of(walked), 4 * kStep + 11 + kModelSeconds);
   EXPECT_DOUBLE_EQ(walked.counted.log.seconds, seconds_of(walked));
@@ -111,7 +111,7 @@ TEST(AbsenceClock, WaitsForWhoIsAwayAndTakesTheStepThatWasBrokenOffAgain) {
   EXPECT_DOUBLE_EQ(walked.counted.participation.facts.at("bytes of models that sites were handed"), kModelBytes);
 }
 
-// An outage can fall into the first step too, once its duration is known; its wasted work is counted.
+// If the time of the first step is known in advance, an outage can break it off too; its wasted work is counted.
 TEST(AbsenceClock, AnOutageBreaksTheFirstStepOff) {
   const Cluster cluster(outage_of("b", 0.5, 10));
   AbsenceClock::AbsenceSetting setting = cluster.setting({.does = Does::wait});
@@ -122,7 +122,7 @@ TEST(AbsenceClock, AnOutageBreaksTheFirstStepOff) {
   EXPECT_DOUBLE_EQ(walked.steps[0].seconds, 0.5 + 10 + kModelSeconds + kStep);
   EXPECT_DOUBLE_EQ(walked.counted.bytes_lost(), 0.25 * 6 * kBytes) << "a quarter of what a step sends";
   EXPECT_DOUBLE_EQ(walked.counted.busy_seconds(), 3 * (0.25 + 2));
-  // Site b leaves for good: no step is taken, and all work until then is counted.
+  // If site b leaves for good, no step is taken, and all work until then is counted.
   const Cluster gone(outage_of("b", 0.5, spec::kForever));
   world::OutageCalendar calendar(gone.outages);
   AbsenceClock clock(setting, calendar, Connectivity(3));
@@ -134,8 +134,8 @@ TEST(AbsenceClock, AnOutageBreaksTheFirstStepOff) {
   EXPECT_DOUBLE_EQ(counted.idle_seconds(), 3 * 0.5 - 3 * 0.25 - counted.down_seconds());
 }
 
-// A step that overruns the expected time is taken; an outage in the overrun counts after the step. No site is busy and
-// down at once.
+// Steps take longer than foreseen here. Such a step still counts, and an outage during the overrun begins after it. No
+// site is ever busy and down at once.
 TEST(AbsenceClock, NobodyIsBusyAndDownAtOnce) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     spec::FailureSpec what;
@@ -151,7 +151,7 @@ TEST(AbsenceClock, NobodyIsBusyAndDownAtOnce) {
       const std::vector<std::int32_t> who = clock.next(step, rows).sites;
       step::StepTiming timing = Cluster::step_of(who);
       timing.seconds *= 1 + step % 4;
-      for (double& busy : timing.busy_seconds) busy *= 2 * (1 + step % 4);  // sites are busy for the whole step
+      for (double& busy : timing.busy_seconds) busy *= 2 * (1 + step % 4);  // makes sites busy for the whole step
       clock.took(who, rows, timing);
     }
     const report::EventDrivenResult counted = clock.result({"a", "b", "c", "hub"});
@@ -162,7 +162,7 @@ TEST(AbsenceClock, NobodyIsBusyAndDownAtOnce) {
   }
 }
 
-// The busy time of a site is the mean over its devices; a site is down if one device is.
+// A site's busy time is the mean over its devices. A site is down while one of its devices is.
 TEST(AbsenceClock, ASiteOfSeveralDevicesIsOne) {
   Cluster cluster(outage_of("b", 1, 2));
   cluster.outages.what.outages.push_back({.links = false, .match = "a", .from = 2, .seconds = 3});
@@ -183,9 +183,9 @@ TEST(AbsenceClock, ASiteOfSeveralDevicesIsOne) {
   EXPECT_DOUBLE_EQ(counted.bytes_sent(), 4);
 }
 
-// The privacy budget limits the steps that a site has begun, including steps broken off.
+// The privacy budget limits the steps that a site has begun, including steps that were broken off.
 TEST(AbsenceClock, EndsOnceASiteHasBegunAsManyStepsAsItMay) {
-  // The third step is broken off one second after its begin, and b is away for ten seconds.
+  // The third step is broken off one second after its start, and b is away for ten seconds.
   const Cluster cluster(outage_of("b", 5, 10));
   world::OutageCalendar calendar(cluster.outages);
   AbsenceClock clock(cluster.setting({.does = Does::without}), calendar, Connectivity(3));
@@ -208,7 +208,7 @@ TEST(AbsenceClock, GoesOnWithoutAndHandsTheModelToWhoIsBack) {
   const std::vector<std::int32_t> without = {0, 2};
   EXPECT_EQ(walked.who,
             (std::vector<std::vector<std::int32_t>>{kAll, kAll, without, without, without, without, without, kAll}));
-  // The third step is broken off at 5; five steps of two seconds follow without b, which returns at 15.
+  // The third step is broken off at 5 s. Five steps of two seconds follow without b, which returns at 15 s.
   EXPECT_DOUBLE_EQ(walked.steps[2].seconds, 1 + kStep);
   EXPECT_DOUBLE_EQ(walked.steps[6].seconds, kStep);
   EXPECT_DOUBLE_EQ(walked.steps[7].seconds, kModelSeconds + kStep);
@@ -219,7 +219,8 @@ TEST(AbsenceClock, GoesOnWithoutAndHandsTheModelToWhoIsBack) {
 TEST(AbsenceClock, RetriesAsLongAsItHasPatienceAndThenGoesOnWithout) {
   const Cluster cluster(outage_of("b", 5, 10));
   const Walked walked = walk(cluster, cluster.setting({.does = Does::retry, .patience = 4}), 4);
-  // The step is broken off at 5 and retried after 1 s and 2 s. Patience ends 4 s after its begin; b is then left out.
+  // The third step is broken off at 5 s and retried after 1 s and again after 2 s. Patience ends 4 s after the step's
+  // start, and the run goes on without b.
   EXPECT_DOUBLE_EQ(walked.steps[2].seconds, 4 + kStep);
   EXPECT_EQ(walked.who[2], (std::vector<std::int32_t>{0, 2}));
   EXPECT_EQ(walked.counted.participation.retried, 2 + 3) << "of the third step, and of the fourth until 14";
@@ -232,9 +233,9 @@ TEST(AbsenceClock, RestartsFromTheLastCheckpoint) {
   AbsenceClock::AbsenceSetting setting = cluster.setting({.does = Does::restart});
   setting.checkpoints = {.every = 3, .write = 0.25, .restore = 0.5};
   const Walked walked = walk(cluster, setting, 6);
-  // A checkpoint follows the third step, at 6.25 s. The fourth step ends at 8.25 s; the fifth is broken off at 9 s. At
-  // 10 s the site is back: it reads the checkpoint and repeats the fourth and fifth steps. The next checkpoint is due
-  // after the sixth.
+  // A checkpoint follows the third step, at 6.25 s. The fourth step ends at 8.25 s, and the outage at 9 s breaks the
+  // fifth off. From 10 s on, the site reads the checkpoint and repeats both steps. The next checkpoint is due after the
+  // sixth step.
   EXPECT_DOUBLE_EQ(walked.steps[2].seconds, kStep + 0.25);
   EXPECT_DOUBLE_EQ(walked.steps[4].seconds, 0.75 + 1 + 0.5 + kStep + kStep);
   EXPECT_EQ(walked.counted.restored(), 1);
@@ -278,11 +279,11 @@ TEST(AbsenceClock, AmongPeersAModelIsHadFromAnotherSite) {
   AbsenceClock::AbsenceSetting setting = cluster.setting({.does = Does::without});
   setting.server = false;
   const Walked walked = walk(cluster, setting, 5);
-  // Five steps, half of the broken-off step, and the model for site a.
+  // Site b sends five steps, half of the step that was broken off, and the model for site a.
   EXPECT_DOUBLE_EQ(walked.counted.log.nodes[1].sent, 5 * kBytes + 0.5 * kBytes + kModelBytes);
 }
 
-// In drawn outages, bytes balance, dates add up, and every contribution is accounted for.
+// Under drawn outages, bytes sent equal bytes received plus lost, dates add up, and every contribution is counted.
 TEST(AbsenceClock, EverythingBalancesInDrawnOutages) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     spec::FailureSpec what;
@@ -314,7 +315,7 @@ TEST(AbsenceClock, EverythingBalancesInDrawnOutages) {
   }
 }
 
-// A site drawn per step takes part as often as its probability says.
+// A site that is drawn per step takes part as often as its probability says.
 TEST(AbsenceClock, SitesAreThereInAsManyStepsAsTheirChanceSays) {
   const Cluster cluster{spec::FailureSpec{}};
   AbsenceClock::AbsenceSetting setting =
@@ -333,8 +334,8 @@ TEST(AbsenceClock, SitesAreThereInAsManyStepsAsTheirChanceSays) {
     }
     clock.took(present.sites, rows, Cluster::step_of(present.sites));
   }
-  // The mean of 1/π over the steps of a site is one, with deviation √((1 − π) / (π n)); π is conditional on some site
-  // being present.
+  // Over the steps of a site, 1/π has a mean of 1 and a standard deviation of √((1 − π) / (π n)). π is the site's
+  // probability, given that some site is present.
   const double some = 1 - 0.5 * 0.75 * 0.9;
   for (std::size_t site = 0; site < 3; ++site) {
     const double chance = setting.chances[site] / some;

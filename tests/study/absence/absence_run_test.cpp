@@ -1,4 +1,4 @@
-// Tests runs with failing sites, from learning to timing.
+// Tests whole runs, learned and timed, whose sites fail.
 #include "study/absence/absence_run.hpp"
 
 #include <gtest/gtest.h>
@@ -55,8 +55,8 @@ void expect_balanced(const report::RunResult& run, const std::string& what) {
     EXPECT_LE(worker.busy + worker.down, counted.log.seconds * (1 + 1e-9)) << what;
 }
 
-// A node leaves in the first step: no step is taken, work until then is counted, and no idle time is negative. Also
-// tests runs in which the others go on, and workers of several devices.
+// A node leaves in the first step: no step is taken, the work so far is counted, and idle time is not negative. Runs
+// that go on without the node, and workers of several devices, are tested too.
 TEST(AbsenceRun, WhoLeavesInTheFirstStepBreaksItOff) {
   const auto leaves = [](const std::string& cluster, const std::string& workers, const std::string& run) {
     return result_of("<scenario name=\"leaves\" seed=\"1\"><platform><gpu-cluster " + cluster +
@@ -95,7 +95,7 @@ TEST(AbsenceRun, WhoLeavesInTheFirstStepBreaksItOff) {
     EXPECT_LE(worker.busy + worker.down, divided.event_driven->log.seconds * (1 + 1e-9));
 }
 
-// A run with failures and the same run without share a table: a run that waits learns the same and takes longer.
+// Runs with and without failures share a table. A run that waits for absent sites learns the same and takes longer.
 TEST(AbsenceRun, WithAndWithoutFailuresStandInOneTable) {
   const report::Result result = result_of(
       scenario_of(3,
@@ -119,7 +119,7 @@ TEST(AbsenceRun, WithAndWithoutFailuresStandInOneTable) {
   EXPECT_LT(result.runs[3].total_seconds, result.runs[1].total_seconds);
 }
 
-// A run that waits for a site that never returns stops, and reports its result until then.
+// A run that waits for a site that never returns stops and reports its result so far.
 TEST(AbsenceRun, ARunThatWaitsForWhoHasLeftStopsAndAnswers) {
   const report::Result result = result_of(
       scenario_of(3, "<failures><leaves hosts=\"site-2\" at=\"100ms\"/></failures>\n",
@@ -159,7 +159,7 @@ TEST(AbsenceRun, WithoutItsAggregatorARunStopsBeforeItsFirstStep) {
   EXPECT_FALSE(result.runs[4].event_driven->stopped) << "peers have no use for it";
 }
 
-// The site returns again and again, but never for long enough.
+// The hub comes back again and again, but never for as long as a message takes.
 TEST(AbsenceRun, OutagesCloserTogetherThanAMessageTakesStopARun) {
   const report::Result result =
       result_of(scenario_of(3, "<failures><fails hosts=\"hub\" mtbf=\"2ms\" mttr=\"2ms\"/></failures>\n",
@@ -214,7 +214,7 @@ TEST(AbsenceRun, ASiteBehindALineThatIsCutIsMissedAndKeepsItsModel) {
       << "who is cut off for a while loses nothing of its memory";
 }
 
-// Once sites have missed steps, each edge keeps a copy at both of its ends.
+// After missed steps, neighbours' copies differ, so each edge needs a copy at both of its ends.
 TEST(AbsenceRun, WhatASiteKeepsOfItsNeighboursIsInItsMemory) {
   const auto floats = [](const std::string& run) {
     const report::Result result =
@@ -229,7 +229,7 @@ TEST(AbsenceRun, WhatASiteKeepsOfItsNeighboursIsInItsMemory) {
   EXPECT_DOUBLE_EQ(floats("<run algorithm=\"sparse-push\" form=\"shared-mask\" absent=\"without\"/>"), 2);
 }
 
-/// A run of a method that takes steps, with the <training> that the method needs.
+/// A run of a synchronous method, with the <training> that the method needs.
 struct Drawn {
   std::string run, training;
 };
@@ -246,7 +246,7 @@ std::vector<Drawn> all_methods() {
       if (method.decentralised() && std::string(exchange) == "aggregator") continue;
       std::string run = "<run algorithm=\"" + method.name + "\"";
       if (!method.decentralised()) run += " exchange=\"" + std::string(exchange) + "\"";
-      // In 1-bit Adam among peers, sites own blocks.
+      // In 1-bit Adam among peers, each site owns a part of the parameters, so a step cannot go on without a site.
       const bool goes_without = !(adam && std::string(exchange) == "peer");
       all.push_back({run + (goes_without ? " absent=\"without\"" : ""), training});
       if (goes_without) all.push_back({run + " absent=\"retry\" absent-patience=\"100ms\"", training});
@@ -254,7 +254,7 @@ std::vector<Drawn> all_methods() {
       all.push_back({run + " absent=\"restart\"", training});
     }
   }
-  // Compressors with and without error memory, under some of the methods.
+  // Compressors run with and without error memory, in some of the methods.
   for (const char* compress : {"int8", "top-k", "qsgd", "sign", "dgc", "random-k", "natural", "fp16"}) {
     const std::string with = std::string("><compress method=\"") + compress + "\"/></run>\n";
     all.push_back({"<run algorithm=\"gradient-sharing\" absent=\"without\"" + with, "<sgd learning-rate=\"0.02\"/>"});
@@ -266,7 +266,7 @@ std::vector<Drawn> all_methods() {
   return all;
 }
 
-// All draws would take too long: the suite runs every seventh; DADSIM_ALL_DRAWN=1 runs all 1,000.
+// All draws would take too long, so the suite runs every seventh. DADSIM_ALL_DRAWN=1 runs all 1,000.
 TEST(AbsenceRun, EveryMethodGoesThroughDrawnOutagesAndItsBytesBalance) {
   const std::vector<Drawn> methods = all_methods();
   const bool all = std::getenv("DADSIM_ALL_DRAWN") != nullptr;

@@ -1,5 +1,5 @@
-// Tests sites of several devices. A site is present if all its hosts are up and connected. A network divided among
-// several sites needs all of them.
+// Tests sites that consist of several devices. A site is present if all its hosts are up and connected. A network that
+// is divided among several sites needs all of them.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace test_division;
 
-/// Returns the share of steps in which each of four sites took part. Each of the eight hosts is a node.
+/// Returns, for each of four sites, the share of steps in which the site took part. Each of the eight hosts is a node.
 std::vector<double> attended(const std::string& division, const std::string& failures) {
   const test::TemporaryFolder folder;
   const std::string path = folder.path("scenario.xml");

@@ -21,14 +21,13 @@
 
 namespace dadsim::study {
 
-/// Returns the number of scenarios to draw: the suite's number, or DADSIM_DRAWS if it is set.
+/// Returns the number of scenarios to draw: DADSIM_DRAWS if it is set, else the suite's number.
 inline std::uint64_t draws(std::uint64_t in_the_suite) {
   const char* asked = std::getenv("DADSIM_DRAWS");
   return asked == nullptr ? in_the_suite : std::strtoull(asked, nullptr, 10);
 }
 
-/// Caches answers about the platform, because each one forks a process and successive scenarios mostly share the
-/// platform.
+/// Caches answers about the platform: each answer forks a process, and successive scenarios mostly share a platform.
 class PlatformAnswers {
  public:
   /// Sets the platform of the scenario that is checked next.
@@ -83,18 +82,18 @@ class Asking {
   Asking& operator=(const Asking&) = delete;
 
   struct Checked {
-    std::optional<scenario::Scenario> scenario;  ///< none if refused
+    std::optional<scenario::Scenario> scenario;  ///< empty if the scenario was refused
     std::vector<Diagnostic> refused = {};
   };
   struct Ran {
-    std::optional<report::Result> result;  ///< none if failed
+    std::optional<report::Result> result;  ///< empty if the run failed
     std::string failed = {};
   };
 
   const scenario::Catalog& catalog() const { return catalog_; }
   std::string path() const { return files_.folder().path("drawn.xml"); }
 
-  /// `times_alone`: check as with --timing-only.
+  /// `times_alone`: checks as with --timing-only.
   Checked check(const test::Element& root, bool times_alone = false) const {
     files_.folder().write("drawn.xml", test::text_of(root));
     answers_.set_platform(root);

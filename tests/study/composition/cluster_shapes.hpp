@@ -9,12 +9,12 @@
 
 namespace dadsim::study {
 
-/// Parts from which shapes are built.
+/// Parts that several shapes share.
 namespace shape {
 
 inline const std::string kLearning = R"(<data><digits train="24" test="10"/></data><model><dense units="10"/></model>
 <training batch="3" epochs="1"/>)";
-/// Messages that fill lines and queues.
+/// A network whose messages fill lines and queues.
 inline const std::string kLarge = R"(<timed-as workload="resnet-18-cifar10" batch="4"/>)";
 inline const std::string kBoth = R"(<run algorithm="gradient-sharing" label="hub" exchange="aggregator"/>
 <run algorithm="gradient-sharing" label="peers" exchange="peer"/>)";
@@ -30,7 +30,7 @@ inline std::string placed(const std::string& platform, const std::string& hosts,
       platform, hosts, device, hub);
 }
 
-/// Four of six sites work, each with its own line.
+/// Returns a federation of six sites with one line each, four of which are workers.
 inline std::string lines(const std::string& of_sites = "latency=\"20ms\" bandwidth-spread=\"1\"",
                          const std::string& of_hub = "latency=\"5ms\"", const std::string& beside = "",
                          const std::string& device = "a100-sxm4-80") {
@@ -41,13 +41,13 @@ inline std::string lines(const std::string& of_sites = "latency=\"20ms\" bandwid
       "s-[1-4]", "hub", device);
 }
 
-/// Nodes of one GPU; four of the six work.
+/// Returns six nodes of one GPU, four of which are workers.
 inline std::string nodes(const std::string& attributes, const std::string& inside = "") {
   return placed(fmt::format(R"(<gpu-cluster nodes="6" gpus="1" {}>{}</gpu-cluster>)", attributes, inside), "gpu-[0-3]",
                 "gpu-5");
 }
 
-/// Two nodes; workers are the GPUs of the first and some of the second.
+/// Returns two nodes of four GPUs. Workers are 2 or 4 GPUs of the first node, or all 8.
 inline std::string clique(const std::string& workers = "4", const std::string& attributes = "",
                           const std::string& inside = "nvlink-3") {
   const std::string last = workers == "8" ? "7" : workers == "2" ? "1" : "3";
@@ -56,7 +56,8 @@ inline std::string clique(const std::string& workers = "4", const std::string& a
                      inside, attributes, last);
 }
 
-/// Two nodes of two GPUs and two of four; the workers are among the first, and the aggregator is elsewhere.
+/// Returns two nodes of two GPUs and further nodes of another kind. The workers are on the further nodes, the
+/// aggregator on a node of the first kind.
 inline std::string groups(const std::string& attributes) {
   return placed(
       fmt::format(R"(<gpu-cluster nodes="2" gpus="2" inside="pcie-3" nic="10Gbps"><more-nodes {}/></gpu-cluster>)",
@@ -64,7 +65,7 @@ inline std::string groups(const std::string& attributes) {
       "gpu-[4-7]", "gpu-0");
 }
 
-/// Three regions, two of which have a line of their own between them.
+/// Returns three regions, two of which have a line of their own between them.
 inline std::string regions(const std::string& pair, const std::string& host = "host=\"ethernet-10g\"") {
   return placed(fmt::format(
                     R"(<wan {}><region name="aws:us-east-1" hosts="3"/><region name="aws:eu-west-1" hosts="2"/>

@@ -1,5 +1,5 @@
-// Expects that every scenario that --check accepts can be run. Scenarios are drawn over the whole language; accepted
-// ones are run. DADSIM_DRAWS sets how many are drawn, DADSIM_FIRST_DRAW the first seed.
+// Expects that every scenario that --check accepts can be run. Draws scenarios over the whole language, and runs the
+// accepted ones. DADSIM_DRAWS sets how many are drawn, DADSIM_FIRST_DRAW the first seed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,9 +34,9 @@ TEST_P(CompleteCheck, WhatIsAcceptedRunsAndWhatIsRefusedSaysWhereAndWhatWouldDo)
     ++all;
     if (!checked.scenario) {
       for (const Diagnostic& one : checked.refused) {
-        // The platform builder reports missing hosts and routes with the remedy inside the message.
+        // The platform builder reports missing hosts and routes with the remedy as a part of the message.
         const bool has_remedy = !one.remedy.empty() || one.what.find("; ") != std::string::npos;
-        if (one.what.ends_with(" more errors")) continue;  // the count that follows the first hundred errors
+        if (one.what.ends_with(" more errors")) continue;  // the count of errors after the first hundred has no remedy
         EXPECT_TRUE(!one.what.empty() && has_remedy && (one.line > 0 || one.file != asking.path()))
             << "seed " << seed << ": " << to_string(one) << '\n'
             << test::text_of(root);

@@ -26,16 +26,16 @@ namespace dadsim::study {
 /// Outcome of two features in one scenario.
 enum class Composes : std::uint8_t {
   answers,        ///< the scenario is accepted
-  means_nothing,  ///< refused: the two have no meaning together
-  not_built,      ///< refused: the two have a meaning that dadsim does not implement
+  means_nothing,  ///< refused: a combination of the two has no meaning
+  not_built,      ///< refused: a combination of the two has a meaning, but dadsim does not implement it
 };
 
 /// Two features of different axes, and the outcome of their combination.
 struct FeaturePair {
-  std::size_t a = 0, b = 0;  ///< indices of features, the smaller first
+  std::size_t a = 0, b = 0;  ///< indices of the two features, the smaller first
   Composes how = Composes::answers;
-  std::string method = {};             ///< method with which both were checked
-  std::string what = {}, remedy = {};  ///< parts of the refusal
+  std::string method = {};             ///< method with which the pair was checked
+  std::string what = {}, remedy = {};  ///< parts of the refusal's message
 };
 
 struct Composition {
@@ -45,19 +45,19 @@ struct Composition {
   struct Counts {
     std::size_t answers = 0, means_nothing = 0, not_built = 0;
     std::size_t all() const { return answers + means_nothing + not_built; }
-    /// Returns the share of meaningful pairs that are accepted.
+    /// Returns the fraction of meaningful pairs that are accepted.
     double share() const;
   };
   Counts counts() const;
-  /// Counts the pairs of an axis with another, or with all others.
+  /// Counts the pairs of one axis with another axis, or with all others.
   Counts counts(const std::string& axis, const std::string& other = "") const;
   std::vector<std::string> axes() const;
 };
 
 inline constexpr std::size_t kMostMethods = 8;  // methods tried for a pair before it counts as refused
 
-/// Catalogues for drafts of one platform. They cache facts about the platform, because each look-up forks a process and
-/// thousands of drafts share it.
+/// Catalogues for drafts that share one platform. They cache facts about the platform: each look-up forks a process,
+/// and there are thousands of drafts.
 class DraftCatalogs {
  public:
   DraftCatalogs() {
@@ -107,7 +107,7 @@ inline std::vector<Diagnostic> faults_of(const Draft& draft) {
   }
 }
 
-/// Returns the methods to try for both features, the best known first.
+/// Returns the methods to try for both features, the best-known first.
 inline std::vector<const methods::MethodInfo*> methods_for(const Feature& a, const Feature& b) {
   std::vector<const methods::MethodInfo*> all = protocols::all_methods();
   for (const Feature* one : {&a, &b}) {
@@ -189,7 +189,7 @@ inline std::vector<std::string> Composition::axes() const {
   return axes;
 }
 
-/// Checks a scenario with both features. Tries the methods that the features allow until one is accepted.
+/// Checks a scenario with both features, with one suitable method after another until one is accepted.
 inline FeaturePair compose(const std::vector<Feature>& features, std::size_t a, std::size_t b) {
   FeaturePair first;
   bool asked = false;

@@ -29,7 +29,7 @@ inline std::string cell_of(const Composition::Counts& counts) {
                                : fmt::format("{} ({})", counts.answers, counts.not_built);
 }
 
-/// Removes the name of the pair's method from its refusal, so that pairs with one reason share a row.
+/// Removes the method's name from a pair's refusal, so that pairs with the same reason share a row.
 inline std::string reason_of(const FeaturePair& pair) {
   std::string text = pair.what;
   const auto replace = [&](const std::string& from, const std::string& to) {
@@ -45,10 +45,10 @@ inline std::string reason_of(const FeaturePair& pair) {
   return text;
 }
 
-/// Pairs of one feature with the features of another axis.
+/// Outcomes of one feature with all features of another axis.
 struct Beside {
   std::vector<std::string> answers;
-  /// refused features by outcome, reason and remedy
+  /// refused features, by outcome, reason and remedy
   std::map<std::tuple<Composes, std::string, std::string>, std::vector<std::string>> refused;
 };
 
@@ -87,7 +87,7 @@ inline std::string in_table(std::string text) {
   return text;
 }
 
-/// Prints the refused pairs of two axes.
+/// Prints the refused pairs of features of two axes.
 inline std::string section_of(const Composition& composition, const std::string& axis, const std::string& other) {
   std::string rows;
   for (std::size_t i = 0; i < composition.features.size(); ++i) {
@@ -106,7 +106,7 @@ inline std::string section_of(const Composition& composition, const std::string&
                      axis, other, counts_in_words(counts), rows);
 }
 
-/// Prints docs/composition.md: the accepted pairs per pair of axes, and each refusal with its remedy.
+/// Prints docs/composition.md: per pair of axes the accepted pairs, then each refusal with its remedy.
 inline std::string page_of(const Composition& composition) {
   std::string text = R"(# What goes with what
 

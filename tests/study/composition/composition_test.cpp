@@ -1,4 +1,4 @@
-// Expects that docs/composition.md matches the checks of every pair of features, and that the share of accepted pairs
+// Expects that docs/composition.md matches the checks of all pairs of features, and that the fraction of accepted pairs
 // does not fall. DADSIM_WRITE_COMPOSITION writes the page.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@ namespace dadsim::study {
 namespace {
 
 TEST(Composition, ThePageIsPrintedAndItsShareOnlyGoesUp) {
-  constexpr double kShare = 0.95;  // least share of meaningful pairs that are accepted; raise it when more are
+  constexpr double kShare = 0.95;  // least fraction of meaningful pairs that must be accepted; raise it when the
+                                   // fraction grows
   const std::string path = DADSIM_SOURCE_DIR "/docs/composition.md";
   const Composition composition = compose_all();
   fmt::print("{}\n", counts_in_words(composition.counts()));

@@ -15,27 +15,27 @@ namespace dadsim::study {
 
 using DraftAttributes = std::vector<std::pair<std::string, std::string>>;
 
-/// A small scenario into which features are put: four sites around a hub, each training on ten digits. A feature
-/// changes what it needs to.
+/// A small scenario to which features are added: four sites around a hub, each training on ten digits. A feature
+/// changes the parts that it needs.
 struct Draft {
-  /// Command that the draft is given to.
+  /// Command that runs the draft.
   enum class Question { run, plan, sweep, explain, compare };
 
   std::string method;
   DraftAttributes run = {};       ///< further attributes of <run>, including parameters
   std::string inside_run = {};    ///< elements inside <run>
-  DraftAttributes training = {};  ///< attributes of <training>; replace those of the same name
-  std::string optimizer = {};     ///< element; empty: the optimizer that the method needs
-  std::string schedule = {};      ///< element
-  std::string first_layers = {};  ///< elements before the dense layers
-  bool symbols = false;           ///< sequences of symbols instead of digits
+  DraftAttributes training = {};  ///< attributes of <training>; each replaces the attribute of the same name
+  std::string optimizer = {};     ///< XML element; empty: the optimizer that the method needs
+  std::string schedule = {};      ///< XML element
+  std::string first_layers = {};  ///< XML elements before the dense layers
+  bool symbols = false;           ///< data are sequences of symbols instead of digits
   std::string inside_data = {}, inside_platform = {}, inside_network = {};
   DraftAttributes network = {}, timed_as = {}, workers = {}, worker = {};
   std::string device = "a100-sxm4-80";  ///< device of the sites
-  std::string beside = {};              ///< further elements of the scenario
-  bool learns = true;                   ///< false: <timing-only>
-  bool times_alone = false;             ///< given --timing-only
-  std::string split = {};               ///< element
+  std::string beside = {};              ///< further XML elements of the scenario
+  bool learns = true;                   ///< false: the scenario has <timing-only>
+  bool times_alone = false;             ///< the command gets --timing-only
+  std::string split = {};               ///< XML element
   Question question = Question::run;
 
   /// Sets or replaces an attribute.
@@ -44,7 +44,7 @@ struct Draft {
   std::string xml() const;
 };
 
-/// Attributes of <timed-as> that require a network of blocks.
+/// Attributes of <timed-as> that require a network of repeated blocks.
 inline constexpr std::string_view kOfBlocks[] = {"tensor", "pipeline", "context", "offload", "adapters", "recompute"};
 
 inline std::string text_of(const DraftAttributes& attributes) {
@@ -53,9 +53,9 @@ inline std::string text_of(const DraftAttributes& attributes) {
   return text;
 }
 
-/// Shortens the run to the minimum that the method accepts, by the parameters that set its length.
+/// Sets the parameters that determine a run's length to the minimum that the method accepts.
 inline void shorten(const methods::MethodInfo& info, DraftAttributes& run) {
-  const bool flare = info.name == "flare";  // for other methods a window is a number of rounds to choose
+  const bool flare = info.name == "flare";  // other methods choose among numbers of rounds by `window`
   for (const auto& [name, value] : {std::pair{"rounds", "2"},
                                     {"updates", "6"},
                                     {"duration", "20"},
@@ -105,7 +105,7 @@ inline std::string Draft::xml() const {
   <workers{}><worker hosts="s-[1-4]" device="{}"{}/><aggregator host="hub" device="xeon-8380"/></workers>
 )",
                   inside_platform, text_of(network), inside_network, text_of(workers), device, text_of(worker));
-  // Data and network required by a feature are kept with <timing-only>, so that they are refused.
+  // With <timing-only>, data and network that a feature requires stay in the draft, so that the check refuses them.
   const bool wants_data = learns || symbols || !inside_data.empty() || !split.empty();
   if (wants_data) {
     text += fmt::format("  <data>{}{}{}</data>\n",

@@ -23,8 +23,8 @@ namespace dadsim::test {
 
 using scenario::Element;
 
-/// Draws elements from the language's own rules, so that a new attribute is drawn without a change here. The caller
-/// provides values that depend on others (names of hosts, files).
+/// Draws elements by the language's own rules, so that new attributes are drawn without a change here. The caller
+/// provides values that depend on others, such as names of hosts and files.
 class Drawing {
  public:
   Drawing(std::uint64_t seed, const scenario::Catalog& catalog)
@@ -37,7 +37,7 @@ class Drawing {
   }
   std::string one_of(const Texts& texts) { return texts[random_() % texts.size()]; }
 
-  /// Returns small values for such an attribute; empty if only the caller can choose one.
+  /// Returns small values for an attribute; empty if only the caller can choose one.
   Texts values_of(const std::string& element, const scenario::AttributeRule& rule) const {
     const auto told = own_values().find(element + "." + rule.name);
     if (told != own_values().end()) return told->second;
@@ -82,7 +82,8 @@ class Drawing {
     return values;
   }
 
-  /// Draws an element with the attributes of `own` (an empty text omits one), its required attributes, and some others.
+  /// Draws an element with the attributes of `own` (an empty value omits one), all required attributes, and some
+  /// optional ones.
   Element element(const std::string& name, const std::map<std::string, std::string>& own = {}, double share = 0.15) {
     const scenario::ElementRule* rule = scenario::find_rule(name);
     Element drawn{.name = name, .origin = {}};
@@ -142,7 +143,7 @@ class Drawing {
   const scenario::Catalog& catalog_;
 };
 
-/// Prints an element as XML, on separate lines.
+/// Prints an element as XML, one line per element.
 inline std::string text_of(const Element& element, int depth = 0) {
   const auto escaped = [](const std::string& text) {
     std::string result;

@@ -11,8 +11,8 @@ namespace dadsim::test {
 /// A platform, and the hosts on which workers and an aggregator can be placed.
 struct DrawnCluster {
   Element platform;
-  Texts hosts;      ///< at least eight
-  std::string hub;  ///< host of an aggregator
+  Texts hosts;      ///< at least eight hosts
+  std::string hub;  ///< host for an aggregator
 };
 
 class ClusterDrawing {
@@ -50,7 +50,7 @@ class ClusterDrawing {
   }
 
  private:
-  /// Draws the attributes of a site's or hub's line, with latencies where they are needed.
+  /// Draws the attributes of the line of a site or a hub, with latencies if they are needed.
   Element line(const std::string& name, std::map<std::string, std::string> own) {
     if (draw_.chance(0.2)) {
       own.insert({{"latency", ""}, {"up-latency", "3ms"}, {"down-latency", "8ms"}});
@@ -59,14 +59,14 @@ class ClusterDrawing {
       own.insert({"down-latency", ""});
     }
     measured(own);
-    if (draw_.chance(0.1)) {  // a measured goodput already includes the removed attributes
+    if (draw_.chance(0.1)) {  // a measured goodput already includes the attributes that are removed here
       own.insert({{"measured", "goodput"}, {"queue", ""}, {"congestion", ""}, {"efficiency", ""}, {"transport", ""}});
       own.insert({"per-connection", draw_.one_of({"2Mbps", "9Mbps"})});
     }
     return draw_.element(name, own, 0.12);
   }
 
-  /// Sometimes marks the line as measured, because the connection attributes apply only to measured lines.
+  /// Sometimes marks the line as measured, which `per-connection` requires.
   void measured(std::map<std::string, std::string>& own) {
     if (draw_.chance(0.2)) {
       own.insert({{"measured", "goodput"}, {"queue", ""}, {"congestion", ""}, {"transport", ""}});
@@ -119,7 +119,7 @@ class ClusterDrawing {
     Element element = draw_.element("gpu-cluster", values, 0.2);
     const auto fabric = draw_.between(0, 5);
     std::int64_t all = nodes * gpus;
-    if (fabric == 5) {  // no fabric; a torus or a dragonfly would need room for more hosts
+    if (fabric == 5) {  // no fabric at all; a torus or a dragonfly may need more hosts than there are
       const bool alone = draw_.chance(0.5);
       std::map<std::string, std::string> other{{"nodes", "2"},
                                                {"gpus", alone ? "1" : "2"},
@@ -216,7 +216,7 @@ class ClusterDrawing {
            {"times", "0s 50ms"},
            {"factors", draw_.one_of({"1 0.2", "0.3 1"})},
            {"period", draw_.one_of({"", "100ms", "5s"})}});
-    // A shorter interval would send hundreds of millions of messages if a step takes days.
+    // With a shorter interval, a step that takes days would simulate hundreds of millions of messages.
     maybe("background", 0.1,
           {{"from", cluster.hosts[0]},
            {"to", cluster.hosts[1]},

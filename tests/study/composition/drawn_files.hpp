@@ -14,7 +14,7 @@
 
 namespace dadsim::test {
 
-/// Writes small files of every format that drawn scenarios name.
+/// Writes a small file of every format that drawn scenarios name.
 class DrawnFiles {
  public:
   DrawnFiles() {
@@ -34,7 +34,7 @@ class DrawnFiles {
     folder_.write(
         "own.csv",
         "layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample\nfc,dense,100,70,2,7000,14000\n");
-    // Every host that can be drawn has an entry.
+    // The files have an entry for every host that can be drawn.
     std::string there, later;
     for (const char* stem :
          {"s-", "t-", "gpu-", "a.gpu-", "b.s-", "b.t-", "west-", "east-", "aws:us-east-1-", "aws:eu-west-1-", "h-"}) {
@@ -57,7 +57,7 @@ class DrawnFiles {
   const TemporaryFolder& folder() const { return folder_; }
 
  private:
-  /// Writes a table with two features, a word, the class and the site, and one table for each of two sites.
+  /// Writes a table with two features, a word, the class and the site, and a separate table for each of two sites.
   void write_tables() {
     std::mt19937 random(7);
     const auto row = [&](bool site) {
@@ -127,7 +127,7 @@ class DrawnFiles {
     }
   }
 
-  /// Writes a star of eight hosts around a hub, each with its own line; all lines are slower by this factor.
+  /// Writes a star of eight hosts around a hub with one line each; `slower` divides the bandwidth of every line.
   void write_star(const std::string& name, int slower) {
     std::string body = "<host id=\"hub\" speed=\"3Gf\"/>\n<link id=\"hub\" bandwidth=\"2MBps\" latency=\"1ms\"/>\n";
     std::string routes;
@@ -156,7 +156,7 @@ class DrawnFiles {
 )");
   }
 
-  /// Writes the ladder of a scale study, and a copy with other steps for one network.
+  /// Writes the ladder of a scale study, and a copy in which one network has other steps.
   void write_ladders() {
     std::ifstream file(DADSIM_SOURCE_DIR "/scenarios/ladders/imagenet.json");
     std::string ladder((std::istreambuf_iterator<char>(file)), {});

@@ -14,7 +14,7 @@ class LearningDrawing {
  public:
   LearningDrawing(Drawing& draw, std::int64_t sites) : draw_(draw), sites_(sites) {}
 
-  /// Draws <data>; <model> must be drawn afterwards, to fit it.
+  /// Draws <data>. <model> must be drawn afterwards, to fit the data.
   Element data() {
     Element data{.name = "data", .origin = {}};
     data.children.push_back(source());
@@ -49,7 +49,7 @@ class LearningDrawing {
     return model;
   }
 
-  /// `optimizer`: an optimizer that the runs accept; empty: any.
+  /// `optimizer`: an optimizer that all runs accept; empty: any optimizer.
   Element training(const std::string& optimizer, bool event_driven) {
     std::map<std::string, std::string> own{{"batch", draw_.one_of({"2", "3", "5"})},
                                            {"epochs", draw_.one_of({"0.5", "1", "2"})}};
@@ -90,7 +90,7 @@ class LearningDrawing {
     pictures_ = kind == "digits" || kind == "shapes" || kind == "idx" || kind == "cifar10";
     series_ = kind == "utterances" || kind == "ts";
     symbols_ = kind == "grammar" || kind == "text";
-    const bool apart = draw_.chance(0.5);  // held-back samples are in separate files
+    const bool apart = draw_.chance(0.5);  // held-back samples are in a separate file
     if (kind == "tabular") {
       const std::string classes = draw_.one_of({"2", "4"});
       classes_ = classes[0] - '0';
@@ -206,7 +206,7 @@ class LearningDrawing {
     Drawing::set(model, "preset", name);
     for (const spec::ParameterSpec& parameter : preset->parameters) {
       const std::string value = draw_.one_of(Drawing::values_of(parameter));
-      // Sets all integer parameters, because defaults can be large.
+      // Sets every integer parameter, since defaults can be large.
       if (parameter.type == spec::ParameterSpec::Type::integer || draw_.chance(0.3))
         Drawing::set(model, parameter.name, value);
     }

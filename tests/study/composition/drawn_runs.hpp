@@ -9,12 +9,12 @@
 
 namespace dadsim::test {
 
-/// Draws runs of any method, and the elements next to runs.
+/// Draws runs of any method, and the elements that accompany runs.
 class RunDrawing {
  public:
   RunDrawing(Drawing& draw, std::int64_t sites) : draw_(draw), sites_(sites) {}
 
-  /// Draws one to three methods that agree on an optimizer. `learned_first`: none of them is event-driven.
+  /// Draws one to three methods that accept the same optimizer. `learned_first`: draws no event-driven method.
   std::vector<const methods::MethodInfo*> chosen_methods(bool learned_first, bool event_driven,
                                                          const std::string& wanted) {
     std::vector<const methods::MethodInfo*> chosen;
@@ -45,7 +45,7 @@ class RunDrawing {
     return "";
   }
 
-  /// `fails`: hosts and links may fail or be unavailable.
+  /// `fails`: the scenario has failures or limited availability.
   Element run(const methods::MethodInfo& method, std::size_t number, bool peers, double share, bool fails) {
     std::map<std::string, std::string> own{{"algorithm", method.name}, {"label", fmt::format("run {}", number)}};
     const bool collective = method.communicates() && !method.event_driven();
@@ -55,7 +55,8 @@ class RunDrawing {
     if (!collective)
       for (const char* one : {"all-reduce", "all-gather", "reduce-scatter", "bucket", "first-bucket"}) own[one] = "";
     if (collective) own["bucket"] = draw_.one_of({"", "", "0B", "900B", "20kB", "25MB"});
-    if (method.decentralised() && draw_.chance(0.8))  // refused, except an all-reduce at the end
+    if (method.decentralised() && draw_.chance(0.8))  // gossip methods refuse these attributes, except for an
+                                                      // all-reduce at the end
       for (const char* one : {"all-reduce", "all-gather", "reduce-scatter", "bucket"}) own[one] = "";
     if (!collective || own["bucket"].empty() || own["bucket"] == "0B" || draw_.chance(0.5)) own["first-bucket"] = "";
     for (const char* one : {"failures", "availability", "jitter", "absent", "absent-patience", "absent-weights"}) {
@@ -68,11 +69,12 @@ class RunDrawing {
         own["absent-weights"] = draw_.one_of({"", "present", "unbiased"});
     }
     Element run = draw_.element("run", own, 0.1);
-    // Only a few of many parameters are set, because they depend on one another.
+    // A method with many parameters gets only a few of them, as they depend on one another.
     constexpr double kFew = 2;
     const auto count = static_cast<double>(method.parameters.size());
     parameters(run, method.parameters, count > 8 ? std::min(share, kFew / count) : share);
-    if (method.family == "local-steps") {  // parameters that have an effect only with some values of others
+    if (method.family == "local-steps") {  // some parameters have an effect only with certain values of other
+                                           // parameters
       std::erase_if(run.attributes, [](const scenario::Attribute& one) {
         static const Texts kDependent{"average", "merge", "alpha", "graph", "gossip", "encoding", "memory-decay"};
         return std::ranges::find(kDependent, one.name) != kDependent.end();
@@ -105,13 +107,16 @@ class RunDrawing {
     return compress;
   }
 
-  /// Draws failures; their patterns match only some of the hosts.
+  /// Draws failures whose patterns match only some of the hosts.
   Element failures(const Texts& placed) {
     Element failures{.name = "failures", .origin = {}};
     const auto hosts = [&] { return draw_.chance(0.4) ? std::string("*") : draw_.one_of(placed); };
     const auto hosts_or_links = [&]() -> std::map<std::string, std::string> {
       if (draw_.chance(0.3)) return {{"hosts", ""}, {"links", "*"}, {"nodes", ""}};
-      if (draw_.chance(0.1)) return {{"hosts", ""}, {"links", ""}, {"nodes", "*"}};  // refused in a file of SimGrid's
+      if (draw_.chance(0.1))
+        return {{"hosts", ""}, {"links", ""}, {"nodes", "*"}};  // a SimGrid platform file has no
+                                                                // nodes, so this choice is refused
+                                                                // there
       return {{"hosts", hosts()}, {"links", ""}, {"nodes", ""}};
     };
     const auto add = [&](const char* name, const std::map<std::string, std::string>& own) {
@@ -142,7 +147,7 @@ class RunDrawing {
     };
     only("diurnal", {"from", "until"}, true);
     only("diurnal", {"spread"}, false);
-    // Mostly draws days of a few seconds; the default period makes runs wait long.
+    // Mostly draws periods of a few seconds, as runs would wait long with the default of a day.
     own["period"] = by == "diurnal" ? draw_.one_of({"5s", "9s", "5s", "9s", ""}) : "";
     only("sessions", {"on", "off"}, true);
     only("sessions", {"shape"}, false);
@@ -189,10 +194,10 @@ class RunDrawing {
 
  private:
   void parameters(Element& element, const std::vector<spec::ParameterSpec>& parameters, double share) {
-    // Values of these parameters that keep the run short.
+    // Values of these parameters keep the run short.
     static const Texts kShort{"rounds", "updates", "duration", "interval", "period", "samples", "quantiles"};
     for (const spec::ParameterSpec& parameter : parameters) {
-      // A single island accepts any number of workers.
+      // One island can hold any number of workers.
       const Texts values = parameter.name == "islands" ? Texts{"0", "1"} : Drawing::values_of(parameter);
       const bool is_short = std::ranges::find(kShort, parameter.name) != kShort.end();
       if (values.empty() || !(draw_.chance(share) || (is_short && draw_.chance(0.9)))) continue;

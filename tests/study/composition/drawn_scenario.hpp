@@ -11,17 +11,17 @@
 
 namespace dadsim::test {
 
-/// Requirements on a drawn scenario; empty: none.
+/// Requirements on a drawn scenario; empty members: none.
 struct Wanted {
-  std::string method = {};       ///< method of a run
+  std::string method = {};       ///< method that a run must have
   bool learned_first = false;    ///< no run is event-driven
   bool event_driven = false;     ///< every run is event-driven
-  double parameter_share = 0.2;  ///< share of a method's parameters that are set
-  std::int64_t sites = 0;        ///< workers, of one or two devices each; 0: one to four
+  double parameter_share = 0.2;  ///< fraction of a method's parameters that are set
+  std::int64_t sites = 0;        ///< number of workers, of one or two devices each; 0: one to four
 };
 
-/// Draws how a network is divided, and what a step defers or offloads. `own` must already hold `tensor` and `pipeline`
-/// of <timed-as>; `devices` is per worker.
+/// Draws how the timed network is divided, and which work a step defers or offloads. `own` must already hold `tensor`
+/// and `pipeline` of <timed-as>; `devices` are per worker.
 inline void draw_divisions(Drawing& draw, std::map<std::string, std::string>& own, std::int64_t& devices) {
   const bool blocks = own["workload"].find("resnet") == std::string::npos;
   if (blocks && draw.chance(0.3)) {
@@ -74,7 +74,7 @@ inline void draw_divisions(Drawing& draw, std::map<std::string, std::string>& ow
   }
 }
 
-/// Draws a schema-valid scenario over the whole language, which is mostly accepted. Equal seeds give equal scenarios.
+/// Draws a schema-valid scenario over the whole language; most are accepted. Equal seeds give equal scenarios.
 inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catalog, const Wanted& wanted = {}) {
   Drawing draw(seed, catalog);
   Element root = draw.element("scenario", {{"name", "drawn"}, {"seed", draw.one_of({"1", "2", "3"})}});
@@ -91,7 +91,7 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
   const bool timing_only = wanted.method.empty() && !wanted.event_driven && draw.chance(0.15);
   const bool timed_as = timing_only || draw.chance(0.3);
 
-  // Workers, of several devices if the timed network is divided.
+  // A worker has several devices if the timed network is divided.
   Element timed{.name = "timed-as", .origin = {}};
   std::int64_t devices = 1;
   if (timed_as) {
@@ -118,12 +118,12 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
       for (const char* one : {"tensor", "pipeline"}) devices *= own[one].empty() ? 1 : 2;
       own["micro-batch"] = draw.one_of({"", "1", "2"});
       own["batch"] = "4";
-      Drawing apart(seed + 2'000'003, catalog);  // so that the rest is drawn as without it
+      Drawing apart(seed + 2'000'003, catalog);  // a separate stream of draws, which leaves all later draws unchanged
       draw_divisions(apart, own, devices);
     } else if (draw.chance(0.7)) {
       for (const char* one : {"micro-batch", "recompute", "sharding", "prefetch"}) own[one] = "";
     }
-    // A workload accepts only a few of all sizes.
+    // A workload accepts only some of all sizes.
     const spec::Workload* known = spec::workload_registry().find(own.contains("workload") ? own.at("workload") : "");
     for (const spec::ParameterSpec& one : spec::workload_sizes()) {
       if (known == nullptr ||
@@ -253,7 +253,7 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
     root.children.push_back(sweep);
   }
   if (seed % 5 == 2 && std::ranges::any_of(chosen, [](const auto* method) { return method->communicates(); })) {
-    Drawing apart(seed + 1'000'003, catalog);  // so that the rest is drawn as without it
+    Drawing apart(seed + 1'000'003, catalog);  // a separate stream of draws, which leaves all later draws unchanged
     std::map<std::string, std::string> own{{"name", apart.one_of({"none", "nvflare", "flower", "hivemind"})},
                                            {"serialise", apart.one_of({"50kBps", "2MBps"})},
                                            {"server-serialise", apart.one_of({"90kBps", "3MBps"})},
@@ -268,7 +268,7 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
              method->parameters.end();
     });
     if (!in_rounds) own["evaluate"] = "";
-    // Only event-driven runs use the server's attributes.
+    // The server's attributes have an effect in event-driven runs only.
     if (!some_event_driven)
       for (const char* one : {"server-serialise", "server-deserialise", "server-cores", "aggregate"}) own[one] = "";
     root.children.push_back(apart.element("framework", own, 0.3));

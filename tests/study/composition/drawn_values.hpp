@@ -8,8 +8,8 @@ namespace dadsim::test {
 
 using Texts = std::vector<std::string>;
 
-/// Values of attributes ("element.attribute") and parameters ("parameter.name") whose general values would be too large
-/// or without effect.
+/// Values of attributes ("element.attribute") and parameters ("parameter.name") whose usual values would be too large
+/// or have no effect.
 inline const std::map<std::string, Texts>& own_values() {
   static const Texts kLines{"2Mbps", "20Mbps", "1Gbps", "cable-up", "ethernet-1g"};
   static const Texts kLayers{"2", "3", "5"};
@@ -239,7 +239,7 @@ inline const std::map<std::string, Texts>& own_values() {
       {"sweep.seeds", {"1", "2"}},
       {"vary.steps", {"2", "3"}},
       {"scenario.seed", {"1", "2", "3"}},
-      // Parameters of methods and compressors.
+      // Parameters of methods and compressors follow.
       {"parameter.rounds", {"1", "2", "3"}},
       {"parameter.updates", {"3", "6"}},
       {"parameter.local-epochs", {"0.5", "1"}},

@@ -16,14 +16,14 @@
 
 namespace dadsim::study {
 
-/// Feature of a scenario, in combination with others.
+/// A feature of a scenario, which is combined with other features.
 struct Feature {
   std::string axis, name;
   std::function<void(Draft&)> add;
-  /// Selects the methods that the feature applies to; null: all. A pair with another feature takes one of them.
+  /// Selects the methods that the feature applies to; null: all. The draft of a pair uses one of these methods.
   std::function<bool(const methods::MethodInfo&)> is_about = nullptr;
-  bool wanted_of_all = false;  ///< the feature would have a meaning for the other methods too
-  /// Selects methods, among these, for which the feature would have no meaning; null: none.
+  bool wanted_of_all = false;  ///< the feature would have a meaning for all other methods too
+  /// Selects those among the other methods for which the feature would have no meaning; null: none.
   std::function<bool(const methods::MethodInfo&)> is_empty_for = nullptr;
   bool is_method() const { return axis == kMethods; }
 
@@ -47,12 +47,12 @@ inline std::function<bool(const methods::MethodInfo&)> takes(std::string name, s
 
 inline bool follows_events(const methods::MethodInfo& info) { return info.event_driven(); }
 
-/// Returns the private form of a method, which adds noise; null: none.
+/// Returns the name of the method's variant with differential privacy; null: none.
 inline const char* private_form_of(const methods::MethodInfo& info) {
   return info.name == "gradient-sharing" ? "dp-sgd" : info.name == "fedavg" ? "dp-fedavg" : nullptr;
 }
 
-/// Returns true if the messages of sites are not summed: there are none, or they go to neighbours.
+/// Returns true if nobody sums the sites' messages: sites send none, or send to neighbours.
 inline bool has_no_server(const methods::MethodInfo& info) {
   return !info.communicates() || info.decentralised() ||
          (info.event_driven() && !info.needs_server(default_parameters(info.parameters)));
@@ -93,7 +93,7 @@ class FeatureList {
   Feature& text(const char* axis, std::string name, std::string Draft::*of, std::string element) {
     return add(axis, std::move(name), [of, element = std::move(element)](Draft& draft) { draft.*of += element; });
   }
-  /// Adds a feature named by its text in the scenario.
+  /// Adds a feature that consists of an element, and is named by its XML text.
   Feature& element(const char* axis, std::string Draft::*of, const std::string& xml) {
     return text(axis, xml, of, xml);
   }
@@ -111,7 +111,7 @@ class FeatureList {
       const spec::ParameterSpec* graph = parameter_of(*info, "graph");
       if (graph == nullptr) continue;
       for (const std::string& name : graph->choices) {
-        // A graph from a file is only another way to give one of the other graphs.
+        // A graph from a file is one of the other graphs, only given in another way.
         if (name != "file" && std::ranges::find(graphs, name) == graphs.end()) graphs.push_back(name);
       }
     }
@@ -126,7 +126,7 @@ class FeatureList {
         element("compressor", &Draft::inside_run,
                 fmt::format("<compress method=\"{}\" memory=\"{}\"/>", info.name, memory));
         if (!info.has_momentum) continue;
-        // A draft whose compressor has its own momentum gets plain SGD, unless the draft has an optimizer.
+        // A compressor with momentum of its own gets plain SGD, unless the draft already has an optimizer.
         features_.back().add = [add = features_.back().add](Draft& draft) {
           add(draft);
           if (draft.optimizer.empty()) draft.optimizer = "<sgd learning-rate=\"0.05\"/>";
@@ -159,7 +159,7 @@ class FeatureList {
     element(kAxis, &Draft::inside_platform, R"(<background from="s-1" to="s-2" bytes="20kB" every="5ms"/>)");
   }
 
-  /// Adds a feature of failures together with the run's reaction, `absent`.
+  /// Adds a feature of failures together with `absent`, the run's reaction to them.
   void with_absence(const std::string& xml, const std::string& absent) {
     add("failures, availability, jitter", fmt::format("{} absent=\"{}\"", xml, absent), [xml, absent](Draft& draft) {
       draft.beside += xml;
@@ -191,7 +191,7 @@ class FeatureList {
     const auto has_a_private_form = [](const methods::MethodInfo& info) { return private_form_of(info) != nullptr; };
     add({{"epsilon", "20"}}).is_empty_for = has_a_private_form;
     add({{"noise-multiplier", "1"}}).is_empty_for = has_a_private_form;
-    // `noise` states who is protected from whom; methods without messages have no such choice.
+    // `noise` sets against whom sites are protected, which has no meaning for methods without messages.
     for (const char* who : {"local", "per-site"}) {
       add({{"noise", who}}).is_empty_for = [=](const methods::MethodInfo& info) {
         return !info.communicates() || has_a_private_form(info);
@@ -200,7 +200,8 @@ class FeatureList {
     add({{"noise", "central"}}).is_empty_for = [=](const methods::MethodInfo& info) {
       return has_no_server(info) || has_a_private_form(info);
     };
-    // A sum hides its parts from the node that forms it; contributions applied on arrival are never summed.
+    // Secure aggregation requires a sum of several contributions. Methods that apply each contribution on arrival form
+    // none.
     add({{"secure", "yes"}}).is_empty_for = [](const methods::MethodInfo& info) {
       const bool by_itself = info.objective == methods::Objective::arrivals && parameter_of(info, "buffer") == nullptr;
       return has_no_server(info) || by_itself;
@@ -252,12 +253,14 @@ class FeatureList {
       const bool divides_states = std::ranges::any_of(all, [](const auto& one) { return one.first == "sharding"; });
       const bool divides_expert =
           std::ranges::any_of(all, [](const auto& one) { return one.first == "expert-tensor"; });
-      // The draft has an aggregator. A feature that divides something needs an exchange among peers, or participants of
+      // The draft has an aggregator. Features that divide the work need an exchange among peers, or participants of
       // several replicas.
       feature.add = [add = feature.add, experts, context, divides_states, divides_expert](Draft& draft) {
         add(draft);
         if (experts) put_experts(draft);
-        if (context) put(draft, {{"workload", "gpt-2-small"}});  // every layer has rows for each position
+        if (context)
+          put(draft, {{"workload", "gpt-2-small"}});  // in this workload, every layer has rows for each
+                                                      // position
         const methods::MethodInfo* info = protocols::find_method(draft.method);
         if (info != nullptr && parameter_of(*info, "islands") != nullptr && (experts || divides_states))
           Draft::set(draft.run, "islands", divides_expert ? "1" : "2");
@@ -268,7 +271,7 @@ class FeatureList {
     }
   }
 
-  /// Adds the attributes of <timed-as> that the draft does not set yet.
+  /// Adds the attributes of <timed-as> that the draft does not have yet.
   static void put(Draft& draft, const DraftAttributes& attributes) {
     for (const auto& [name, value] : attributes) {
       const bool told =
@@ -277,7 +280,7 @@ class FeatureList {
     }
   }
 
-  /// Replaces the timed network by a small transformer.
+  /// Makes the timed network a small transformer with experts.
   static void put_experts(Draft& draft) {
     put(draft, {{"workload", "decoder"},
                 {"layers", "2"},
@@ -353,8 +356,8 @@ class FeatureList {
   std::vector<Feature> features_;
 };
 
-/// Returns all features, axis by axis in the order of presentation: every method, compressor and graph, and other parts
-/// of the language that shape a run. A feature is named by its text in the scenario.
+/// Returns all features, axis by axis in the order of the page: every method, compressor and graph, and other parts of
+/// the language that shape a run. A feature is named by its XML text.
 inline std::vector<Feature> all_features() { return FeatureList().all(); }
 
 }  // namespace dadsim::study

@@ -1,8 +1,8 @@
-// Expects that an accepted attribute changes something, or is refused. Every attribute of the language and every
-// parameter of a method, compressor or preset gets another value in drawn scenarios. Then something learned, timed,
+// Expects that an accepted attribute changes a result or is refused. In drawn scenarios, every attribute of the
+// language and every parameter of a method, compressor or preset gets another value. Then something learned, timed,
 // sent or paid must differ, unless a short list exempts the attribute. The suite tests some of the attributes, each
-// until it has changed something. DADSIM_DRAWS=N tests each attribute in N scenarios, and those without an effect in
-// more. DADSIM_ONLY is a regular expression of names to test.
+// until it has changed something. DADSIM_DRAWS=N tests each attribute in N scenarios, and in more if it had no effect.
+// DADSIM_ONLY is a regular expression of names to test.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ const std::map<std::string, const char*>& neutral() {
   return kNeutral;
 }
 
-/// Attributes that change only the text next to the numbers.
+/// Attributes that change only text about the numbers, each with the reason.
 const std::map<std::string, const char*>& told_alone() {
   constexpr const char* kAtScale = "of the time to accuracy of what is timed, where relative steps are known";
   static const std::map<std::string, const char*> kTold{{"costs.currency", "what prices are in"},
@@ -53,16 +53,16 @@ const std::map<std::string, const char*>& told_alone() {
   return kTold;
 }
 
-/// Numbers of hosts; a smaller number may remove hosts named elsewhere, and additional hosts are idle.
+/// Numbers of hosts: a smaller number may remove hosts that are named elsewhere, and additional hosts stay idle.
 const std::set<std::string>& of_existence() {
   static const std::set<std::string> kCounts{"gpu-cluster.nodes", "more-nodes.nodes", "region.hosts", "sites.count"};
   return kCounts;
 }
 
-/// Returns all attributes and parameters, by the names that perturbing.hpp gives them.
+/// Returns the names of all attributes and parameters, in the form that perturbing.hpp defines.
 std::vector<std::string> all_keys(const scenario::Catalog& catalog) {
   std::vector<std::string> keys;
-  std::vector<std::string> inside{"scenario"};  // not elements of other kinds of document
+  std::vector<std::string> inside{"scenario"};  // elements of other kinds of document are left out
   for (std::size_t i = 0; i < inside.size(); ++i) {
     for (const std::string& child : scenario::find_rule(inside[i])->children) {
       if (std::ranges::find(inside, child) == inside.end()) inside.push_back(child);
@@ -85,15 +85,15 @@ std::vector<std::string> all_keys(const scenario::Catalog& catalog) {
 
 struct Tally {
   std::uint64_t bases = 0, refused = 0, same = 0, differs = 0, told = 0;
-  std::string example;  ///< a scenario in which the change had no effect
+  std::string example;  ///< a scenario in which the changed value had no effect
   std::string refusal;  ///< refusal of the last scenario that was not accepted as drawn
   std::string failure;  ///< failure of a scenario that was accepted and did not run
 
   bool tried() const { return refused + same + told + differs > 0; }
 };
 
-/// Sites of unequal size and a network with a pair of thin layers and a wide one: most parameters of methods have an
-/// effect there. Every second scenario of a method has this shape.
+/// Unequal sites, a pair of thin layers and a wide layer, so that most parameters of methods have an effect. Every
+/// second scenario of a method has this shape.
 const Shape& shape_of_methods() {
   static const Shape kShape{.key = "",
                             .elements = R"(<data><digits train="60" test="10"/><split by="dirichlet" alpha="1"/></data>
@@ -106,7 +106,7 @@ class Perturber {
  public:
   explicit Perturber(const Asking& asking) : asking_(asking) {}
 
-  /// Tests an attribute in `bases` scenarios that have it; without an effect, in up to `most`.
+  /// Tests an attribute in `bases` scenarios that have it. Without an effect, tries up to `most` scenarios.
   Tally look_at(const std::string& key, std::uint64_t bases, std::uint64_t most) const {
     Tally tally;
     test::Wanted wanted;
@@ -151,7 +151,7 @@ class Perturber {
     std::optional<Observed> before;
     ++tally.bases;
     for (const std::string& value : others.empty() ? others_of(place.in(copy), place.attribute, draw) : others) {
-      if (value.empty() && place.in(copy).find(place.attribute)->value == "auto") continue;  // states a default
+      if (value.empty() && place.in(copy).find(place.attribute)->value == "auto") continue;  // equal to no value
       const test::Element changed = with(root, place, value);
       const Asking::Checked checked = asking_.check(changed);
       if (!checked.scenario) {
@@ -192,9 +192,9 @@ TEST_P(Metamorphic, AnAcceptedAttributeChangesSomethingOrIsRefused) {
   const bool whole = std::getenv("DADSIM_DRAWS") != nullptr;
   const char* only = std::getenv("DADSIM_ONLY");
   const std::regex pattern(only == nullptr ? "" : only);
-  constexpr std::uint64_t kPatience = 24;  // scenarios in which an attribute without an effect is tried
+  constexpr std::uint64_t kPatience = 24;  // number of scenarios in which an attribute without an effect is tried
   const std::vector<std::string> keys = all_keys(asking.catalog());
-  constexpr std::uint64_t kOneIn = 96;  // the suite tests one attribute in this many
+  constexpr std::uint64_t kOneIn = 96;  // the suite tests one in this many attributes
   std::map<std::string, int> counts;
   std::uint64_t bases = 0;
   for (std::size_t i = GetParam(); i < keys.size(); i += kAttributeParts) {

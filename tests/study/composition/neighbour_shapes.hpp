@@ -11,11 +11,11 @@ namespace dadsim::study {
 
 namespace shape {
 
-/// Four clients of unequal size.
+/// Data of four clients of unequal size.
 inline const std::string kUnequal = R"(<data><digits train="60" test="10"/><split by="sizes" sizes="6 9 15 30"/></data>
 <model><dense units="5" activation="identity"/><dense units="16"/><dense units="10"/></model>)";
 
-/// Sites whose steps last long enough for an event to happen within one.
+/// Returns sites whose steps last long enough for an event to happen within one step.
 inline std::string slow_steps() {
   return lines(R"(latency="20ms")", R"(latency="5ms")", "", "mine") +
          R"(<device name="mine" peak-flops="20Tf" memory-bandwidth="900GBps" matrix-efficiency="0.5"
@@ -24,7 +24,7 @@ memory-efficiency="0.7" launch-overhead="5us" step-time="20ms"/>)";
 
 }  // namespace shape
 
-/// Returns shapes whose hosts and links fail within the seconds that a run takes.
+/// Returns shapes in which hosts and links fail within the few seconds of a run.
 inline std::vector<Shape> absence_shapes() {
   using namespace shape;
   const auto fails = [](const std::string& what) { return lines() + "<failures>" + what + "</failures>" + kFallible; };
@@ -76,7 +76,7 @@ inline std::vector<Shape> absence_shapes() {
   };
 }
 
-/// Returns shapes of names that also occur elsewhere, and of attributes with a single other value.
+/// Returns shapes for names that must also occur elsewhere, and for attributes with only one other value.
 inline std::vector<Shape> name_shapes() {
   using namespace shape;
   const std::string learned = kLearning + kBoth;
@@ -157,7 +157,7 @@ inline std::vector<Shape> name_shapes() {
   };
 }
 
-/// Parameters of methods and compressors that have an effect only in combination with others.
+/// Returns shapes for parameters of methods and compressors that have an effect only together with others.
 inline std::vector<Shape> parameter_shapes() {
   using namespace shape;
   std::vector<Shape> shapes;

@@ -15,9 +15,9 @@ namespace dadsim::study {
 
 using nlohmann::json;
 
-/// Answer to a scenario, without the parts that repeat the question.
+/// Result of a scenario, without the parts that repeat the scenario.
 struct Observed {
-  json numbers;  ///< learned, timed, sent and paid: per run, per trial of a plan, or per point of a sweep
+  json numbers;  ///< numbers learned, timed, sent and paid: per run, per trial of a plan, or per point of a sweep
   json words;    ///< everything else
   std::string failed = {};
 };
@@ -77,16 +77,16 @@ inline Observed observe_study(const std::string& path) {
   }
 }
 
-/// Answers the scenario with the command that the attribute `key` belongs to.
+/// Runs the scenario with the command that the attribute `key` belongs to.
 inline Observed observe(const Asking& asking, const test::Element& root, const scenario::Scenario& scenario,
                         const std::string& key) {
   const std::string element = key.substr(0, key.find('.'));
   if (element == "scale-study") {
-    static_cast<void>(asking.check(root));  // writes the file
+    static_cast<void>(asking.check(root));  // called to write the file
     return observe_study(asking.path());
   }
   if (element == "goal" || element == "allow" || element == "sweep" || element == "vary") {
-    static_cast<void>(asking.check(root));  // writes the file
+    static_cast<void>(asking.check(root));  // called to write the file
     return element == "goal" || element == "allow" ? observe_plan(asking.path())
                                                    : observe_sweep(asking.path(), asking.catalog());
   }

@@ -1,5 +1,5 @@
-// Expects that docs/composition.md is true. Draws pairs of features and runs the accepted ones. For refused pairs,
-// applies the remedy and expects that it is accepted. DADSIM_DRAWS sets how many are drawn.
+// Expects that docs/composition.md is true. Draws pairs of features, and runs the accepted ones. If a pair is refused,
+// the remedy must lead to a scenario that is accepted. DADSIM_DRAWS sets how many pairs are drawn.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ test::Element parsed(const Draft& draft) {
   return scenario::parse_xml(draft.xml(), scenario::kScenarioDocument, findings);
 }
 
-/// Runs the draft's command. Returns the failure; empty if there is none.
+/// Runs the draft's command. Returns the failure; "" if there is none.
 std::string ask(const Asking& asking, const Draft& draft) {
   const Asking::Checked checked = asking.check(parsed(draft), draft.times_alone);
   if (!checked.scenario) return "refused: " + to_string(checked.refused.front());
@@ -59,7 +59,7 @@ std::string ask(const Asking& asking, const Draft& draft) {
   return {};
 }
 
-/// Applies the remedies of refusals until the scenario is accepted, with at most `checks` checks. Returns the refusal
+/// Applies remedies of refusals until the scenario is accepted, within at most `checks` checks. Returns the refusal
 /// whose remedies all fail, if there is one.
 std::optional<Diagnostic> cure(const Asking& asking, const test::Element& root, const Diagnostic& refusal,
                                bool times_alone, std::set<std::string>& seen, int& checks) {
@@ -101,7 +101,7 @@ TEST_P(Pairs, WhatIsSaidToAnswerDoesAndWhatIsRefusedSaysWhatWouldDo) {
   const auto methods = static_cast<std::size_t>(std::ranges::count_if(features, &Feature::is_method));
   for (std::uint64_t i = GetParam(); i < draws(48); i += kPairParts) {
     std::size_t a = 0, b = 0;
-    // Half of the pairs combine a method with another feature.
+    // Half of the pairs combine a method with a feature of another axis.
     while (features[a].axis == features[b].axis) {
       a = random() % features.size();
       if (i % 2 == 0) a = random() % methods;
@@ -146,7 +146,7 @@ void lengthen(Draft& draft) {
 }
 
 /// Failures of hosts and links, and changes of speed, must change the time of every accepted run. A run whose steps
-/// wait for nobody may end before its first message arrives; then a longer run must change.
+/// wait for nobody may end before its first message arrives; such a run must change when it is made longer.
 TEST(Conditions, ChangeWhatRunsTake) {
   const Asking asking;
   const std::vector<Feature> features = all_features();

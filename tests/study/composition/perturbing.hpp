@@ -12,10 +12,10 @@ namespace dadsim::study {
 using test::Element;
 using test::Texts;
 
-/// Place of an attribute in a scenario, with a name that is equal in all scenarios: "training.batch", "rank-dad(cap)",
-/// "top-k(fraction)", "vit(patch)".
+/// Location of an attribute in a scenario, and a name that is the same in all scenarios: "training.batch",
+/// "rank-dad(cap)", "top-k(fraction)", "vit(patch)".
 struct AttributePlace {
-  std::vector<std::size_t> children;  ///< child indices from the root to the element
+  std::vector<std::size_t> children;  ///< indices of children from the root to the element
   std::string attribute;
   std::string key;
 
@@ -26,7 +26,7 @@ struct AttributePlace {
   }
 };
 
-/// Returns the method, compressor or preset whose parameters the element takes as further attributes; empty: none.
+/// Returns the method, compressor or preset whose parameters are also attributes of the element; "": none.
 inline std::string owner_of(const Element& element) {
   for (const auto& [name, attribute] : {std::pair{"run", "algorithm"}, {"compress", "method"}, {"model", "preset"}}) {
     if (element.name != name) continue;
@@ -64,7 +64,7 @@ inline const spec::ParameterSpec* find_parameter(const std::vector<spec::Paramet
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Returns the parameter that an attribute sets; null if the attribute is one of the language.
+/// Returns the parameter that an attribute sets; null for attributes of the language itself.
 inline const spec::ParameterSpec* parameter_of(const Element& element, const std::string& attribute,
                                                const scenario::Catalog& catalog) {
   const std::string owner = owner_of(element);
@@ -80,7 +80,7 @@ inline const spec::ParameterSpec* parameter_of(const Element& element, const std
   return preset == nullptr ? nullptr : find_parameter(preset->parameters, attribute);
 }
 
-/// Returns other values that the attribute accepts, including an empty one if the attribute is optional.
+/// Returns other values that the attribute accepts; "" stands for leaving out an optional attribute.
 inline Texts others_of(const Element& element, const std::string& attribute, const test::Drawing& draw) {
   Texts values;
   std::string fallback;
@@ -94,9 +94,9 @@ inline Texts others_of(const Element& element, const std::string& attribute, con
     values = test::Drawing::values_of(*parameter);
     fallback = parameter->default_value;
   }
-  // If left out, these attributes default to thousands of samples, or an hour of sensors.
+  // Without these attributes, the default would be thousands of samples, or an hour of sensor data.
   const bool is_short = attribute == "train" || attribute == "test" || attribute == "duration";
-  // The default is tried too, unless the attribute already has it.
+  // Leaving the attribute out is tried too, unless its value is the default.
   if (!required && !is_short && element.find(attribute)->value != fallback) values.emplace_back();
   std::erase(values, element.find(attribute)->value);
   return values;

@@ -15,8 +15,8 @@
 
 namespace dadsim::study {
 
-/// Applies the remedy of a refusal: removing an element or attribute, other values, additional elements, or another
-/// method. All readings of its words are tried; with one of them the refusal must disappear.
+/// Applies the remedy of a refusal: removes an element or attribute, sets other values, adds elements, or changes the
+/// method. Tries all readings of the remedy's text; with one of them, the refusal must disappear.
 class Remedies {
  public:
   using Element = test::Element;
@@ -39,7 +39,7 @@ class Remedies {
     for (Element& child : element.children) each(child, what);
   }
 
-  /// Keeps a try only if it changes the scenario.
+  /// Adds a try, unless it leaves the scenario unchanged.
   void add(const std::function<void(Element&)>& change) {
     Element changed = root_;
     change(changed);
@@ -102,7 +102,7 @@ class Remedies {
     std::string rest = refusal_.remedy;
     for (auto it = std::sregex_iterator(rest.begin(), rest.end(), kPair); it != std::sregex_iterator(); ++it)
       pairs.emplace_back((*it)[1], (*it)[2]);
-    // Matches `noise="local" or "per-site"`.
+    // Matches alternatives such as `noise="local" or "per-site"`.
     static const std::regex kOr(R"re(([a-z0-9-]+)="[^"]*",? or "([^"]*)")re");
     for (auto it = std::sregex_iterator(rest.begin(), rest.end(), kOr); it != std::sregex_iterator(); ++it)
       pairs.emplace_back((*it)[1], (*it)[2]);
@@ -118,7 +118,7 @@ class Remedies {
           test::Drawing::set(one, name, value);
         });
       });
-      // Changes only the element that the refusal names.
+      // Changes only the element in which the error is.
       add([&](Element& root) {
         each(root, [&](Element& one) {
           if (refusal_.what.find("<" + one.name + ">") == std::string::npos) return;
@@ -170,7 +170,7 @@ class Remedies {
     }
   }
 
-  /// Changes the method of the runs with the error, or of all runs.
+  /// Changes the method of the runs with the error, or else of all runs.
   void change_method() {
     for (const methods::MethodInfo& info : catalog_.algorithms) {
       const bool named =
@@ -181,7 +181,7 @@ class Remedies {
           if (one.name != "run") return;
           erase(one, "algorithm");
           test::Drawing::set(one, "algorithm", info.name);
-          // Removes parameters of the old method that the new one lacks.
+          // Removes parameters of the old method that the new method does not have.
           std::erase_if(one.attributes, [&](const scenario::Attribute& a) {
             return scenario::find_rule("run")->find(a.name) == nullptr && !has_parameter(one, a.name);
           });

@@ -15,7 +15,7 @@
 
 namespace dadsim::study {
 
-/// Recomputes the statements of a JSON result from its numbers. wrong() has one line per difference.
+/// Recomputes the statements of a JSON result from its numbers. wrong() returns one line per difference.
 class Said {
  public:
   using Json = nlohmann::json;
@@ -55,7 +55,7 @@ class Said {
 
   // ---- words
 
-  /// Checks that the words contain exactly the values of the statement.
+  /// Checks that the text contains exactly the values of the statement.
   void check_words(const Json& json) {
     check(report::in_words(report::statement_of(json.dump())) == json.at("words"),
           "other words than its values: " + json.dump());
@@ -108,8 +108,9 @@ class Said {
       best = std::max(best, accuracy);
       if (first == nullptr && accuracy >= target) first = &point;
     }
-    if (best < 0) return;                                              // nothing was learned
-    if (const Json& seeds = run.at("over_seeds"); !seeds.is_null()) {  // curve: first seed; figures: means
+    if (best < 0) return;                                              // no run learned anything
+    if (const Json& seeds = run.at("over_seeds"); !seeds.is_null()) {  // the curve is that of the first seed, but
+                                                                       // figures are means
       expect(value(run, "best_accuracy") == value(seeds.at("best_accuracy"), "mean"), "best_accuracy is no mean");
       expect(truth(run, "target_reached") == (seeds.at("missed") == 0), "target_reached is not of all seeds");
       if (seeds.at("missed") != 0) return;
@@ -144,7 +145,7 @@ class Said {
       last = share;
       double parts = 0;
       for (const Json& part : cause.at("on")) parts += value(part, "share");
-      // Overlap and message overhead have no parts.
+      // the causes "overlap" and "message overhead" have no parts
       if (!cause.at("on").empty()) expect(near(parts, share, 1e-9), "a cause is not the sum of its parts");
       if (share >= 0.005)
         expect(words.find(fmt::format("{:.0f} %", share * 100)) != std::string::npos,
@@ -160,7 +161,7 @@ class Said {
 
   const Json& run_of(const Json& label) const { return *runs_.at(label.get<std::string>()); }
 
-  /// Returns the value that ranks a run: its time, or the cost per token, or per sample if there are no tokens.
+  /// Returns the value by which runs are ranked: time, or the cost per token (per sample without tokens).
   static double price_of(const std::string& metric, const Json& run, const char* figure) {
     const auto of_work = [&](const char* tokens, const char* samples) {
       return std::isnan(value(run, tokens)) ? value(run, samples) : value(run, tokens);
@@ -250,7 +251,7 @@ class Said {
     }
   }
 
-  /// `run`: the run that the statement is a note on; null: none.
+  /// `run`: the run that the statement is about; null: none.
   void check_statement(const Json& json, const Json* run) {
     check_words(json);
     const std::string kind = json.at("kind");
@@ -344,13 +345,13 @@ class Said {
   std::vector<std::string> wrong_;
 };
 
-/// Returns the errors in the causes and the advice of an explanation. Each part needs a trial that confirms it, or a
-/// reason; advice must save at least a hundredth.
+/// Returns errors in the causes and the advice of an explanation. Each part needs a trial that confirms it, or a reason
+/// why not; advice must save at least 1 %.
 inline std::vector<std::string> unexplained(const nlohmann::json& explanation) {
   std::vector<std::string> wrong;
   for (const nlohmann::json& run : explanation.at("runs")) {
     const std::string label = run.at("label");
-    std::map<std::string, double> tried;  // shares that a change shortens
+    std::map<std::string, double> tried;  // sum of the shares that a change reduces, by change
     for (const auto& cause : run.at("causes")) {
       for (const auto& part : cause.at("on")) {
         if (!part.at("tried").is_null()) tried[part.at("tried").dump()] += part.at("share").get<double>();

@@ -1,5 +1,5 @@
-// Recomputes each headline, note, verdict, factor, interval and cause from the JSON, for scenarios over the whole
-// language, and for some of them the explanation. DADSIM_DRAWS sets how many are drawn.
+// Recomputes every headline, note, verdict, factor, interval and cause from the JSON result, for scenarios drawn over
+// the whole language. For some of them, recomputes the explanation too. DADSIM_DRAWS sets how many are drawn.
 #include "study/composition/said.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ TEST_P(WhatIsSaid, IsWhatTheNumbersSay) {
     const Asking::Checked checked = asking.check(root, i % 7 == 0);
     if (!checked.scenario) continue;
     const Asking::Ran ran = Asking::run(*checked.scenario);
-    if (!ran.result) continue;  // reported by complete_check_test.cpp
+    if (!ran.result) continue;  // complete_check_test.cpp reports scenarios that fail
     const nlohmann::json result = nlohmann::json::parse(to_json(document_of(*ran.result)));
     ++results;
     for (const auto& one : result.at("answer").at("statements")) kinds.insert(one.at("kind"));

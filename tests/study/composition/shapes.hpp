@@ -140,7 +140,7 @@ inline std::vector<Shape> learning_shapes() {
       {"line.link", lines() + kLearning + kBoth + R"(<costs><line link="s-1*" per-mbps-month="3"/></costs>)", {"*"}},
       {"spot.*", lines() + kLearning + kBoth + "<costs>" + prices +
                      R"(<spot price="0.3" interruptions="0.2" checkpoint-time="60s"/></costs>)"},
-      // Parameters that have an effect on embeddings, pairs of thin layers, sites of unequal size, or steps without a
+      // Parameters that have an effect with embeddings, pairs of thin layers, sites of unequal size, or steps without a
       // site.
       {"dad(tables)", words + "<run algorithm=\"dad\"/>"},
       {"partial-dad(tables)", words + "<run algorithm=\"partial-dad\"/>"},

@@ -10,16 +10,17 @@
 
 namespace dadsim::study {
 
-/// Scenario in which an attribute has an effect, for attributes that rarely have one in drawn scenarios. Examples: a
-/// device's fp16 peak with that precision, sockets with messages that fill them.
+/// A scenario in which an attribute has an effect, for attributes that rarely have one in drawn scenarios. Examples: a
+/// device's fp16 peak with fp16 precision, or sockets with messages that fill them.
 struct Shape {
-  std::string key;       ///< attribute; a * at its end matches any ending
-  std::string elements;  ///< elements of the scenario; one of {a|b} is drawn; empty: drawn as usual
-  Texts others = {};     ///< other values of the attribute; empty: values by its type
-  bool alone = true;     ///< no other elements remain; false: only elements of these names are replaced
+  std::string key;       ///< name of the attribute; a final * matches any ending
+  std::string elements;  ///< XML elements of the scenario; one of {a|b} is drawn; empty: the elements are drawn as
+                         ///< usual
+  Texts others = {};     ///< values to change the attribute to; empty: values of its type
+  bool alone = true;     ///< true: these are the only elements; false: they replace only elements of the same names
 };
 
-/// Returns the shape of that key, else the one with the longest matching beginning; null: none.
+/// Returns the shape of that key, else the shape whose key is the longest matching prefix; null: none.
 inline const Shape* find_shape(const std::vector<Shape>& shapes, const std::string& key) {
   const Shape* best = nullptr;
   for (const Shape& one : shapes) {
@@ -47,7 +48,7 @@ inline std::string chosen(std::string text, test::Drawing& draw) {
   return text;
 }
 
-/// Sets the attribute on the first element that accepts it; false if none does.
+/// Sets the attribute on the first element that accepts it; returns false if no element does.
 inline bool give_attribute(Element& element, const std::string& key, test::Drawing& draw) {
   const std::size_t open = key.find('(');
   const std::string name =
@@ -69,7 +70,7 @@ inline bool give_attribute(Element& element, const std::string& key, test::Drawi
   return std::ranges::any_of(element.children, [&](Element& child) { return give_attribute(child, key, draw); });
 }
 
-/// Returns the drawn scenario with the shape's elements and the attribute.
+/// Returns the drawn scenario with the shape's elements, and with the attribute set.
 inline Element shaped(Element root, const Shape& shape, const std::string& key, test::Drawing& draw) {
   scenario::Findings findings("shapes.hpp");
   const std::string text = chosen(shape.elements, draw);

@@ -7,7 +7,7 @@
 
 namespace dadsim::study {
 
-/// Returns shapes of timed networks, of devices, and of <timing-only>.
+/// Returns shapes for timed networks, for devices and for <timing-only>.
 inline std::vector<Shape> timed_shapes() {
   using namespace shape;
   const std::string share = R"(<run algorithm="gradient-sharing" exchange="peer"/>)";
@@ -26,7 +26,7 @@ inline std::vector<Shape> timed_shapes() {
   const auto sized = [&](const char* name, const std::string& attributes) {
     return Shape{fmt::format("timed-as.{}", name), times(attributes)};
   };
-  // A custom device, and the workload timed on it.
+  // Returns a custom device and the workload that is timed on it.
   const auto mine = [&](const std::string& attributes, const std::string& timed, const std::string& inside = "",
                         const std::string& beside = "") {
     return lines(R"(latency="1ms")", R"(latency="1ms")", "", "mine") +

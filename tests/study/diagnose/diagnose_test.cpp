@@ -1,4 +1,4 @@
-// Tests the diagnosis of measured times: a fault that was simulated must be named.
+// Tests the diagnosis of measured times: it must name the fault that was simulated.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST(Diagnose, FaultsAreNamed) {
 TEST(Diagnose, CollectivesAreOfTheNetworkAlone) {
   const scenario::Scenario scenario = three_nodes();
   Measurement measured{.source = "--bus-bandwidth"};
-  measured.collectives.push_back({.bytes = 1e9, .bus_bandwidth = 23e9});  // normal: 92 GB/s
+  measured.collectives.push_back({.bytes = 1e9, .bus_bandwidth = 23e9});  // the model expects 92 GB/s
   const report::Diagnosis diagnosis = diagnose_scenario(scenario, measured, false);
   EXPECT_EQ(diagnosis.verdict, report::Diagnosis::SpeedVerdict::slower);
   EXPECT_EQ(first_cause(diagnosis), "one-adapter");
@@ -81,7 +81,7 @@ std::size_t place_of(const report::Diagnosis& diagnosis, const std::string& caus
   return static_cast<std::size_t>(std::ranges::find(causes, cause) - causes.begin());
 }
 
-// Each operation is recognised, with its own factor between bus bandwidth and time.
+// Every operation is recognised, and bus bandwidth is converted to time by its own factor.
 TEST(Diagnose, EveryCollectiveIsTimedAsWhatItIs) {
   using report::Operation;
   for (const auto& [operation, factor, words] : std::vector<std::tuple<Operation, double, std::string>>{
@@ -128,14 +128,15 @@ TEST(Diagnose, OfALogTheTestIsTakenAndAsManyDevices) {
   measured = read_log("a.log", log_of("broadcast_perf", 24));
   EXPECT_THROW(take_collectives(measured, std::nullopt, 12), InputError);
   measured = read_log("a.log", "# size count type time algbw busbw error\n1000 250 float 1.00 1.00 1.83 0\n");
-  ASSERT_EQ(take_collectives(measured, std::nullopt, 12).size(), 1U);  // an all-reduce, as given
+  ASSERT_EQ(take_collectives(measured, std::nullopt, 12).size(), 1U);  // a table that does not name its operation
+                                                                       // counts as all-reduce
 }
 
 scenario::Scenario load(const std::string& text) {
   return scenario::ScenarioSource("x.xml", text).load({}, make_catalog_without_learning());
 }
 
-// horovod/horovod#476: one node is normal, two nodes are slow. The cause was TCP instead of RDMA.
+// In horovod/horovod#476, one node is as fast as expected and two nodes are slow. The cause was TCP instead of RDMA.
 TEST(Diagnose, WhatSlowsAllSizesAlikeDoesNotExplainOne) {
   const scenario::Scenario scenario = load(
       R"(<scenario name="two" seed="1"><platform><gpu-cluster nodes="2" gpus="8" inside="pcie-3" rails="1" nic="ib-edr"/>
@@ -153,7 +154,7 @@ TEST(Diagnose, WhatSlowsAllSizesAlikeDoesNotExplainOne) {
     EXPECT_GT(place_of(diagnosis, cause), place_of(diagnosis, "slow-interface")) << cause;
 }
 
-// With several sizes, the simulated fault is named, and its order is that of the table.
+// With several sizes measured, the diagnosis names the simulated fault first, and lists causes in the table's order.
 TEST(Diagnose, SeveralSizesAreRankedByWhatIsShown) {
   const auto steps_with = [](const std::vector<std::string>& overrides) {
     std::vector<MeasuredStep> steps;
@@ -175,7 +176,7 @@ TEST(Diagnose, SeveralSizesAreRankedByWhatIsShown) {
     EXPECT_TRUE(std::ranges::is_sorted(diagnosis.suspicions, {}, ranked));
     const std::string shown = summary_of(document_of(diagnosis), true).all();
     EXPECT_NE(shown.find("at 4     at 12  distance  possible causes"), std::string::npos) << shown;
-    // The headline names ticked suspicions.
+    // The headline names exactly the causes that the table ticks.
     const std::string headline = report::as_paragraph(answer_of(diagnosis));
     for (std::size_t i = 0; i < std::min(report::kMostSuspicions, diagnosis.suspicions.size()); ++i) {
       const report::Suspicion& one = diagnosis.suspicions[i];
@@ -184,7 +185,7 @@ TEST(Diagnose, SeveralSizesAreRankedByWhatIsShown) {
   }
 }
 
-// Adapters of 50 GB/s that were 18 times slower than expected (NCCL without GPUDirect RDMA).
+// Adapters of 50 GB/s are 2, 7 or 18 times slower than expected, as with NCCL without GPUDirect RDMA.
 TEST(Diagnose, APathThroughTheProcessorMayBeShared) {
   const scenario::Scenario scenario = load(
       R"(<scenario name="two" seed="1"><platform><gpu-cluster nodes="2" gpus="8" inside="nvlink-4" rails="8" nic="ib-ndr">
@@ -206,7 +207,7 @@ TEST(Diagnose, APathThroughTheProcessorMayBeShared) {
   }
 }
 
-// Advice fits the collective library of the devices.
+// Advice must fit the devices' collective library.
 TEST(Diagnose, NoAdviceOnNcclForATpu) {
   const auto shown_of = [](const std::string& device, const std::string& cluster) {
     const scenario::Scenario scenario =
@@ -230,7 +231,7 @@ TEST(Diagnose, NoAdviceOnNcclForATpu) {
   EXPECT_EQ(amd.find("nvidia-smi"), std::string::npos) << amd;
 }
 
-// NVIDIA/Megatron-LM#2762.
+// NVIDIA/Megatron-LM#2762 is such a case.
 TEST(Diagnose, OfExpertsThereAreCauses) {
   const scenario::Scenario scenario = load(
       R"(<scenario name="experts" seed="1"><platform><gpu-cluster nodes="2" gpus="4" inside="nvlink-4" rails="4" nic="ib-ndr">
@@ -243,7 +244,7 @@ TEST(Diagnose, OfExpertsThereAreCauses) {
   for (const char* cause : {"experts-one-by-one", "uneven-experts", "very-uneven-experts", "experts-across-nodes"}) {
     const std::size_t place = place_of(slow, cause);
     ASSERT_LT(place, slow.suspicions.size()) << cause;
-    // A measured time equal to a cause's time is explained by that cause.
+    // If the measured time is the time that a cause predicts, this cause explains it.
     const double seconds = slow.suspicions[place].seconds.front();
     const report::Diagnosis again =
         diagnose_scenario(scenario, {.source = "x", .steps = {{.step_seconds = seconds}}}, false);
@@ -280,7 +281,7 @@ TEST(DiagnoseLog, ReadsWhatFrameworksWrite) {
   EXPECT_THROW(read_log("c.log", "nothing of it\n"), InputError);
 }
 
-/// Returns the seconds of a step that the log lines state, directly or as samples or tokens of a device.
+/// Returns the seconds of a step that log lines give directly, or as samples or tokens per second and device.
 double figure_of(const std::string& text) {
   const MeasuredStep step = read_log("the.log", text).steps.at(0);
   return step.step_seconds.value_or(0) + step.samples_per_second.value_or(0) +
@@ -294,7 +295,7 @@ TEST(DiagnoseLog, ReadsLinesOfTrainingPrograms) {
                 "{'train_runtime': 4800.0, 'train_samples_per_second': 8.0, 'train_steps_per_second': 0.25, "
                 "'train_loss': 0.75, 'epoch': 3.0}\n"),
       4);
-  // The progress bar of the longest loop counts; figures that are rounded too far do not.
+  // The progress bar of the longest loop counts. Figures that are rounded too coarsely do not count.
   EXPECT_DOUBLE_EQ(figure_of("Loading checkpoint shards: 100%|####| 33/33 [00:10<00:00,  3.30it/s]\n"
                              "  1%| | 1/120 [00:09<19:40,  9.90s/it]\r  2%| | 2/120 [00:14<19:40,  5.00s/it]\r"
                              "  3%| | 3/120 [00:18<19:40,  4.00s/it, loss=1.1]\n"

@@ -1,5 +1,5 @@
-// Tests islands: participants that are groups of devices. Devices inside take a synchronous step; to the others an
-// island is one node.
+// Tests islands: participants that are groups of devices. The devices of an island take synchronous steps; for other
+// participants an island is one node.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -86,7 +86,8 @@ TEST(Islands, TakeTheStepOfTheirDevicesAlone) {
   }
 }
 
-// Runs and what-ifs share an island's step unless something inside it differs; then each gives what it gives alone.
+// Runs and what-ifs reuse an island's step time unless something inside the island differs. Results equal those of
+// timing each alone.
 TEST(Islands, ShareStepsWhereNothingInsideDiffers) {
   IslandDraft draft;
   draft.runs += R"(<run algorithm="diloco" period="3" rounds="4" islands="2"/>)";
@@ -121,7 +122,7 @@ TEST(Islands, ShareStepsWhereNothingInsideDiffers) {
   }
 }
 
-// The whole model is sent up and down once a round, however the devices of an island divide it.
+// However its devices divide the model, an island sends and receives the whole model once a round.
 TEST(Islands, SendTheWholeModelAndComputeItsSteps) {
   for (const std::string timed : {R"(tensor="2")", R"(pipeline="2" micro-batch="1")", R"(sharding="parameters")"}) {
     for (const char* method : {"local-sgd", "diloco"}) {
@@ -132,11 +133,11 @@ TEST(Islands, SendTheWholeModelAndComputeItsSteps) {
       whole.parallelism = {};
       const double model = 2 * static_cast<double>(spec::shape_of_workload(whole).parameters());
       const report::RunResult run = run_experiment(scenario, false).runs.at(0);
-      // All participants start with the same weights: two islands send up in four rounds and receive in three.
+      // All participants start with the same weights, so two islands send in four rounds and receive in three.
       EXPECT_DOUBLE_EQ(run.total_bytes, 2 * (4 + 3) * model) << timed << ' ' << method;
       const double computed = run.event_driven->log.nodes.at(1).busy;
       EXPECT_GE(computed, 12 * local_step(run)) << timed;
-      EXPECT_LE(computed, 1.2 * 12 * local_step(run)) << timed;  // with the computation done once per round
+      EXPECT_LE(computed, 1.2 * 12 * local_step(run)) << timed;  // plus work that is done once per round
     }
   }
 }
@@ -151,7 +152,7 @@ TEST(Islands, OfOneDeviceAreItsWorkers) {
   for (std::size_t i = 0; i < a.curve.size(); ++i) EXPECT_EQ(a.curve[i].loss, b.curve[i].loss);
 }
 
-// An island learns with the data of its workers; its batch is all their batches.
+// An island learns from the data of all its workers, and its batch is their batches together.
 TEST(Islands, LearnWithTheDataOfTheirWorkers) {
   for (const char* method : {"local-sgd", "diloco", "streaming-diloco", "fedavg", "fedbuff", "scaffold"}) {
     IslandDraft draft{.timed = ""};
@@ -168,14 +169,14 @@ TEST(Islands, LearnWithTheDataOfTheirWorkers) {
     timed.timing_only = true;
     EXPECT_EQ(run_experiment(timed, false).runs.at(0).total_seconds, run.total_seconds) << method;
   }
-  // One island holds all data and takes one step a round: this is plain training with all batches.
+  // One island that holds all data and takes one step a round does plain training on the pooled data.
   IslandDraft one{.timed = "", .runs = R"(<run algorithm="local-sgd" period="1" islands="1"/>)"};
   IslandDraft all{.timed = "", .runs = R"(<run algorithm="pooled"/>)"};
   const report::RunResult island = result_of(one), pooled = result_of(all);
   EXPECT_NEAR(island.curve.back().loss, pooled.curve.back().loss, 1e-4 * pooled.curve.back().loss);
 }
 
-/// A synchronous method on two islands of two replicas, on sites with unequal shares of each class.
+/// Returns a synchronous method on two islands of two replicas, whose sites have unequal shares of each class.
 IslandDraft every_step(const std::string& run, const std::string& timed = R"(tensor="2")") {
   return {.timed = timed, .runs = fmt::format("<run {}/>", run), .split = R"(<split by="dirichlet" alpha="0.5"/>)"};
 }
@@ -186,12 +187,12 @@ double bytes_of_model(const IslandDraft& draft) {
   return 2 * static_cast<double>(spec::shape_of_workload(whole).parameters());
 }
 
-// One island of all devices exchanges nothing; its step takes as long as a run without islands.
+// One island of all devices exchanges nothing, and its step takes as long as in a run without islands.
 TEST(Islands, TakeEachStepOfAllDevicesAsOne) {
   for (const std::string timed : {R"(tensor="2")", R"(pipeline="2" micro-batch="1")", R"(sharding="optimizer")"}) {
     const auto in_one_cluster = [&](const char* islands) {
       IslandDraft draft = every_step(fmt::format(R"(algorithm="gradient-sharing" exchange="peer" {})", islands), timed);
-      draft.hosts = "a.gpu-[0-3]";  // no connections between clusters, whose first step is slower
+      draft.hosts = "a.gpu-[0-3]";  // in one cluster, no first step is slowed by new connections between clusters
       return result_of(draft);
     };
     const report::RunResult one = in_one_cluster(R"(islands="1")"), all = in_one_cluster("");
@@ -202,7 +203,8 @@ TEST(Islands, TakeEachStepOfAllDevicesAsOne) {
   }
 }
 
-// An all-reduce among two peers sends the summed data once in each direction; devices inside an island send nothing.
+// In an all-reduce of two peers, each sends the summed data once. Bytes that devices exchange inside an island do not
+// count.
 TEST(Islands, ExchangeOnceAStepWhatAMethodSends) {
   const IslandDraft draft = every_step(R"(algorithm="gradient-sharing" exchange="peer" islands="2" bucket="0")");
   const double model = bytes_of_model(draft);
@@ -218,7 +220,7 @@ TEST(Islands, ExchangeOnceAStepWhatAMethodSends) {
   }
 }
 
-// On a fast line, a step takes as long as a step of one island alone, and processes the samples of both.
+// On a fast line, a step takes as long as that of one island alone, but processes the samples of both.
 TEST(Islands, HideAQuickExchangeOfEveryStep) {
   IslandDraft draft = every_step(R"(algorithm="gradient-sharing" exchange="peer" islands="2")");
   draft.pair = R"(bandwidth="400Gbps" round-trip="1us")";
@@ -245,12 +247,12 @@ TEST(Islands, OfOneDeviceThatTakeEachStepAreWorkers) {
   }
 }
 
-// The mean gradient of all samples is the same however they are grouped.
+// The mean gradient of all samples does not depend on how samples are grouped.
 TEST(Islands, LearnTheGradientOfAllSamples) {
   for (const char* method : {"gradient-sharing", "dad"}) {
     const std::string run = fmt::format(R"(algorithm="{}" exchange="peer" islands="1")", method);
     IslandDraft draft = every_step(run, "");
-    draft.split = {};  // one step over all samples
+    draft.split = {};  // so that one step covers all samples
     const report::RunResult island = result_of(draft);
     draft.runs = R"(<run algorithm="pooled"/>)";
     const report::RunResult pooled = result_of(draft);
@@ -258,12 +260,12 @@ TEST(Islands, LearnTheGradientOfAllSamples) {
   }
 }
 
-// Workers of several devices can gossip, and send to an aggregator: each worker is an island of one replica.
+// Workers of several devices can gossip and can send to an aggregator: each worker is an island of one replica.
 TEST(Islands, LetWorkersOfSeveralDevicesGossipAndSendToAnAggregator) {
   const double model = bytes_of_model(every_step(R"(algorithm="gradient-sharing")"));
   for (const std::string timed : {R"(tensor="2")", R"(pipeline="2" micro-batch="2")"}) {
     const report::RunResult ring = result_of(every_step(R"(algorithm="d-psgd" graph="ring")", timed));
-    // Four workers, each with two neighbours.
+    // Each of four workers sends to two neighbours.
     EXPECT_NEAR(ring.total_bytes / (8 * model * static_cast<double>(ring.steps)), 1, 1e-9) << timed;
     const report::RunResult star =
         result_of(every_step(R"(algorithm="gradient-sharing" exchange="aggregator")", timed));

@@ -1,4 +1,4 @@
-// Tests what messages of event-driven runs reveal (docs/leak.md).
+// Tests how much messages of event-driven runs reveal (docs/leak.md).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ const step::AdversaryLeak* of(const report::RunResult& run, Adversary adversary)
 }
 
 TEST(MessageLeak, AServerSeesWhatAClientLearned) {
-  // Sites of unequal size; one local step of 16 samples, so that an update is a gradient of a batch.
+  // Sites are unequal and take one local step of 16 samples, so that an update is the gradient of one batch.
   const report::Result result = result_of(
       R"(<run algorithm="fedavg" local-epochs="1" local-steps="1"/>
          <run algorithm="fedavg" local-epochs="1" local-steps="1" secure="yes" label="secure"/>
@@ -41,7 +41,8 @@ TEST(MessageLeak, AServerSeesWhatAClientLearned) {
   ASSERT_NE(aggregator, nullptr);
   EXPECT_EQ(of(plain, Adversary::secure_aggregator), nullptr);
   EXPECT_EQ(aggregator->all.rows_handed_over, 0);
-  // A step of Adam is not a gradient: it spans part of the batch, and more of the batch than of other samples.
+  // A step of Adam is not the gradient itself. Yet it explains a part of the batch, and more of it than of other
+  // samples.
   EXPECT_GT(aggregator->all.span_in, aggregator->all.span_out);
   EXPECT_GT(aggregator->all.span_excess, 0.02);
   EXPECT_LE(aggregator->all.span_excess, 1);
@@ -88,8 +89,8 @@ TEST(MessageLeak, OfManyClientsASampleIsLookedAtAsFarAsTrainingPaysForIt) {
   }
   EXPECT_GE(many.runs[0].leak->measured, clients(100, "").runs[0].leak->measured);
   const report::Result all = clients(70, "leak-every=\"1\"");
-  // Every leak is measured: the messages of the 64 observed sites in two rounds, and four of the one model that is
-  // returned after their training.
+  // Every message is measured: in two rounds those of the 64 observed sites, and four models that are returned to sites
+  // after training.
   EXPECT_EQ(all.runs[0].leak->measured, 2 * 64 + 4);
 }
 

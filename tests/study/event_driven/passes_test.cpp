@@ -1,5 +1,5 @@
-// Participants process a batch in micro-batches and recompute activations that they do not keep. Methods whose
-// participants take no whole steps refuse divisions among several devices.
+// Tests that participants process a batch in micro-batches and recompute activations that they do not keep. Methods
+// whose participants take no whole steps refuse to divide the network among devices.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Tests rounds without a server: sums by the collective library on a simulated cluster.
+// Tests rounds without a server, in which the collective library sums models on a simulated cluster.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ TEST(Peers, TakeWhatTheCollectiveTakesAlone) {
     sim::CollectiveJob job{.request = {}, .algorithm = algorithm};
     job.request.bytes = {4 * 25557032.0};
     const sim::CollectiveTiming alone = sim::time_collectives(cluster_of(scenario), std::span(&job, 1)).timings.at(0);
-    const double both = alone.cold_seconds + alone.seconds;  // new connections in the first sum
+    const double both = alone.cold_seconds + alone.seconds;  // the first all-reduce opens new connections
     const report::RunResult run = run_experiment(scenario, false).runs.at(0);
     double computing = 0;
     for (const step::EventLog::NodeUse& node : run.event_driven->log.nodes) computing = std::max(computing, node.busy);
@@ -116,7 +116,7 @@ TEST(Peers, ByRegionSendAChangeOnceForAllWorkersOfIt) {
   EXPECT_NEAR(region.event_driven->participation.facts.at("bytes between regions"), between, 1e-6);
   EXPECT_NEAR(region.total_bytes - between, 3 * 2 * 2 * model, 1) << "up and down, in two regions of two";
   const auto& nodes = server.event_driven->log.nodes;
-  double over_the_line = 0;  // sent and received by workers of a
+  double over_the_line = 0;  // bytes that workers of region a send and receive
   for (std::size_t worker = 0; worker < 2; ++worker) over_the_line += nodes[worker].sent + nodes[worker].received;
   EXPECT_NEAR(over_the_line + 2 * model, 2 * between, 1) << "twice, with two workers in a region";
 }
@@ -162,7 +162,8 @@ TEST(Peers, PassThroughAFramework) {
   EXPECT_NEAR(own.event_driven->participation.facts.at(fact), 2 * packing, 1e-6);
   EXPECT_EQ(own.total_bytes, alone.total_bytes);
   EXPECT_EQ(own.curve.back().loss, alone.curve.back().loss);
-  // The lines within a cluster are ten times as quick as those between: 7 tenths of hivemind's packing are not hidden.
+  // Lines within a cluster are ten times as fast as lines between clusters, so seven tenths of hivemind's packing are
+  // not hidden.
   const double hivemind = 2 * sent / 517.6e6 + sent / 1.5 / 139.4e6;
   EXPECT_NEAR(with(R"(<framework name="hivemind"/>)", "direct").total_seconds - with("", "direct").total_seconds,
               2 * (1.048 + 4 * 0.592 + 0.7 * hivemind), 0.02 * 2 * hivemind);

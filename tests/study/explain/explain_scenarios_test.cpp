@@ -1,4 +1,4 @@
-// Explains every shipped scenario, and compares the bottlenecks in its JSON with the what-ifs in the same JSON.
+// Explains every shipped scenario, and checks the bottlenecks in its JSON against the what-ifs there.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using Json = nlohmann::json;
 
 const std::filesystem::path kShipped = DADSIM_SOURCE_DIR "/scenarios";
 
-/// Overrides that make a scenario small: fewer machines, fewer rounds, a smaller network of the same kind.
+/// Overrides that shrink a scenario: fewer machines, fewer rounds, a smaller network of the same kind.
 const std::map<std::string, std::vector<std::string>> kShrunk{
     {"bert-1024", {"workers.worker.hosts=gpu-[0-15]", "timed-as.workload=bert-base", "data.digits.train=1024"}},
     {"compression", {"training.epochs=0.02", "data.digits.test=200"}},
@@ -62,11 +62,11 @@ const std::map<std::string, std::vector<std::string>> kShrunk{
     {"stragglers", {"workers.worker.hosts=client-[1-8]", "training.epochs=0.1"}},
 };
 
-/// Scenarios whose messages depend on learned values.
+/// Scenarios in which the sizes of messages depend on learned values.
 const std::set<std::string> kLearned{"compression", "drift", "hospitals-federated"};
 
-/// Scenarios with the same bottlenecks as another one here: the perceptron of paper-mnist.xml on the same lines, and
-/// more platforms of the testbed. Explained only with DADSIM_ALL_DRAWN.
+/// Scenarios with the same bottlenecks as another scenario here: the perceptron of paper-mnist.xml on equal lines, and
+/// further platforms of the testbed. They are explained only with DADSIM_ALL_DRAWN.
 const std::set<std::string> kLikeAnother{"paper-mnist-authors", "paper-mnist-ranks", "paper-mnist-small",
                                          "testbed-train-0ms", "testbed-train-5ms"};
 
@@ -88,8 +88,8 @@ void name_folder_with_data() {
   if (std::filesystem::exists(beside)) setenv("DADSIM_DATA", beside.c_str(), 1);
 }
 
-/// Keeps one run of each algorithm and compressor: runs that differ only in a parameter have the same bottlenecks, and
-/// each run is explained separately. With DADSIM_ALL_DRAWN all are kept.
+/// Keeps one run of each algorithm and compressor, since runs that differ only in a parameter have the same
+/// bottlenecks. With DADSIM_ALL_DRAWN, keeps all.
 void keep_one_of_each(std::vector<spec::RunSpec>& runs) {
   if (std::getenv("DADSIM_ALL_DRAWN") != nullptr) return;
   std::set<std::pair<std::string, std::string>> kept;
@@ -98,7 +98,7 @@ void keep_one_of_each(std::vector<spec::RunSpec>& runs) {
   });
 }
 
-/// Returns the result of `dadsim explain --json`, with steps recorded without learning; none if data are missing.
+/// Returns the result of `dadsim explain --json`, with steps recorded without learning; empty if data are missing.
 std::optional<Json> explained(const std::string& name) {
   const test::QuickKernels quick;
   const auto shrunk = kShrunk.find(name);
@@ -123,7 +123,7 @@ const Json* tried(const Json& run, const Json& index) {
   return index.is_number() && index.get<std::size_t>() < all.size() ? &all[index.get<std::size_t>()] : nullptr;
 }
 
-/// Returns true if a change `on` matches `pattern` in its letters; numbers and directions are ignored.
+/// Returns true if the changed part `on` matches `pattern`, apart from numbers and directions.
 bool speaks_of(const std::string& on, const std::string& pattern) {
   if (on == "*") return true;
   const auto letters = [](std::string text) {
@@ -133,7 +133,7 @@ bool speaks_of(const std::string& on, const std::string& pattern) {
   return letters(pattern) == letters(on) || pattern.ends_with("(" + on + ")");
 }
 
-/// Returns the causes of a run that are neither confirmed by a what-if nor qualified in the text.
+/// Returns the causes of a run that no what-if confirms, and for which the text gives no reason either.
 std::vector<std::string> unconfirmed(const Json& run) {
   std::vector<std::string> wrong;
   for (const Json& cause : run["causes"]) {
@@ -152,15 +152,15 @@ std::vector<std::string> unconfirmed(const Json& run) {
         wrong.push_back(what + ": what was tried is not among the what-ifs");
         continue;
       }
-      // A route consists of links of several kinds.
+      // Latency is exempt, since a route consists of links of several kinds.
       if (kind != "latency" && !speaks_of((*change)["on"], part["pattern"]))
         wrong.push_back(what + ": another one was tried");
       if ((*change)["saving"] != part["saving_if_twice_as_fast"]) wrong.push_back(what + " saves something else");
       if (kind == "bandwidth" && (*change)["kind"] != "bandwidth") wrong.push_back(what + ": of another kind");
-      // Twice the speed can save half of a share; a quarter of that half confirms the cause.
+      // Doubling the speed can save at most half of a share; saving a quarter of that half confirms the cause.
       const double saving = (*change)["saving"];
       if (saving < share / 8 && part["why_not"].is_null()) wrong.push_back(what + " saves next to nothing");
-      // A reason that names a change must quote the result of that change.
+      // A reason that names a change must quote the saving of that change.
       const Json& why = part["why_not"];
       if (why.is_null() || !why.contains("parts")) continue;
       const auto named =
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(Shipped, ExplainedScenario, testing::ValuesIn(names()),
   return name;
 });
 
-/// The check itself must find planted errors.
+/// The check itself must find errors that were planted.
 TEST(ExplainedScenarioCheck, FindsWhatIsUnconfirmed) {
   const std::optional<Json> json = explained("hospitals");
   ASSERT_TRUE(json);

@@ -38,7 +38,7 @@ class Explain : public ::testing::Test {
     return *found;
   }
 
-  /// Returns the scenario with an override, learned and timed anew.
+  /// Returns the scenario with an override, learned and timed from scratch.
   report::RunResult fresh(const std::string& override_text) const {
     return run_experiment(load_scenario(path_, {override_text}, make_catalog()), false).runs.front();
   }
@@ -60,7 +60,7 @@ TEST_F(Explain, TheCriticalPathIsTheStep) {
 }
 
 TEST_F(Explain, ChangesAreAsIfTheScenarioHadThem) {
-  // Equal to the last bit, because the simulation gets the same numbers.
+  // The two values are equal to the last bit, since the simulation gets the same numbers.
   const report::Effect& line = what_if(report::WhatIf::Kind::bandwidth, "site-# up").effects.front();
   EXPECT_EQ(line.target_seconds, fresh("platform.federation.sites.up=20Mbps").target_seconds);
   EXPECT_EQ(line.step_seconds, fresh("platform.federation.sites.up=20Mbps").step_seconds);
@@ -120,7 +120,7 @@ TEST_F(Explain, TableAndJsonSayTheSame) {
   EXPECT_EQ(change["values"]["bandwidth_low"], 1.25e6);
 }
 
-/// What-ifs are compared on a sample of the steps. The answer states this, and the savings equal those of all steps.
+/// What-ifs are timed on a sample of the steps. The answer states this, and savings equal those over all steps.
 TEST(ExplainOnASample, SavesWhatAllStepsSave) {
   test::TemporaryFolder folder;
   const std::string path = folder.path("scenario.xml");

@@ -1,5 +1,5 @@
-// Tests the law of shares: a cause's share of a step is at most what the step saves without the cause. Scenarios of
-// every transport are drawn, five in the suite and DADSIM_DRAWS otherwise; each is run with every all-reduce algorithm.
+// Tests the law of shares: a cause's share of a step is at most the time that the step saves without the cause. Draws
+// scenarios of every transport, five in the suite or DADSIM_DRAWS, and runs each with every all-reduce algorithm.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@
 namespace dadsim::study {
 namespace {
 
-constexpr double kWithoutLimit = 1e6;  // factor of speed that removes a limit
-constexpr double kRounding = 0.005;    // shares are printed in whole hundredths
+constexpr double kWithoutLimit = 1e6;  // factor on speed that removes a limit
+constexpr double kRounding = 0.005;    // shares are printed in whole percent
 
 /// Returns the all-reduce algorithms that a scenario can name, including "auto" and "best".
 const std::vector<std::string>& sums() {
@@ -43,7 +43,7 @@ class DrawnScenario {
       case 1:
         return cluster(number(2, 3), one_of({"ethernet-10g", "ethernet-25g", "ethernet-100g", "25Gbps", "tcpx-200"}));
       case 2:
-        return cluster(1, "roce-100");  // all ranks in one node
+        return cluster(1, "roce-100");  // all ranks are in one node
       case 3:
         return sites();
       default:
@@ -110,7 +110,7 @@ class DrawnScenario {
   std::mt19937 random_;
 };
 
-/// Kinds of causes, and the change to a cluster that removes them.
+/// Kinds of causes, and the change of the cluster that removes them.
 struct Removed {
   std::vector<std::string> kinds;
   void (*make)(sim::Cluster&);
@@ -143,7 +143,7 @@ class Shares {
     const Learned learned = learn_scenario(scenario, nullptr, false);
     const report::Result result = time_scenario(scenario, learned, cluster_of(scenario), false);
     const report::RunResult& run = result.runs.front();
-    // Without link limits, `auto` would choose other algorithms.
+    // Keeps the chosen algorithms, since `auto` would choose others without the links' limits.
     scenario::Scenario settled = scenario;
     keep_sums(result, settled);
     const auto timed = [&](const sim::Cluster& cluster) {
@@ -187,7 +187,7 @@ TEST_P(DrawnShares, AreNeverMoreThanWhatIsSavedWithoutTheirCause) {
   for (const std::string& algorithm : sums()) {
     try {
       shares.check(text, algorithm);
-    } catch (const InputError& error) {  // the algorithm needs other nodes
+    } catch (const InputError& error) {  // the algorithm does not support these nodes
       refused.push_back(fmt::format("{}: {}", algorithm, error.what()));
     } catch (const sim::SimulationError& error) {
       refused.push_back(fmt::format("{}: {}", algorithm, error.what()));
@@ -198,8 +198,8 @@ TEST_P(DrawnShares, AreNeverMoreThanWhatIsSavedWithoutTheirCause) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Draws, DrawnShares, testing::Range(0, draws()));
-// The flow model refuses the first step of draw 21, and the step of draw 126 without computing; then message-level
-// simulation gives the saving.
+// Flow refuses the first step of draw 21, and draw 126 without computing. The saving is then simulated message by
+// message.
 INSTANTIATE_TEST_SUITE_P(WhereFlowIsRefused, DrawnShares, testing::Values(21, 126));
 
 TEST(Shares, HoldWhereATreeOverTcpWasTakenForComputing) {

@@ -21,8 +21,8 @@
 namespace dadsim::study {
 namespace {
 
-/// A public config.json (without keys irrelevant to sizes), the parameters of the released model, and the workload with
-/// the same layers.
+/// A public config.json (without keys irrelevant to sizes), the released model's number of parameters, and the workload
+/// with the same layers.
 struct PublicModel {
   const char* name;
   std::string config;
@@ -159,13 +159,13 @@ INSTANTIATE_TEST_SUITE_P(
                     R"({"model_type": "t5", "d_ff": 3072, "d_kv": 64, "d_model": 768, "num_heads": 12, "num_layers": 12,
                         "relative_attention_num_buckets": 32, "vocab_size": 32128})",
                     222'903'552, "t5-base"},
-        PublicModel{"Gemma-3-27B",  // published without the vocabulary size
+        PublicModel{"Gemma-3-27B",  // published without the size of the vocabulary
                     R"({"architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3", "text_config": {
                         "model_type": "gemma3_text", "hidden_size": 5376, "intermediate_size": 21504, "head_dim": 128,
                         "num_hidden_layers": 62, "num_attention_heads": 32, "num_key_value_heads": 16,
                         "sliding_window": 1024}, "vision_config": {"model_type": "siglip_vision_model"}})",
                     27'009'346'304, "gemma-3-27b"},
-        PublicModel{"Gemma-3-4B",  // published without vocabulary size and heads
+        PublicModel{"Gemma-3-4B",  // published without the size of the vocabulary and the heads
                     R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "hidden_size": 2560,
                         "intermediate_size": 10240, "num_hidden_layers": 34, "sliding_window": 1024}})",
                     3'880'263'168, "gemma-3-4b"},
@@ -262,7 +262,7 @@ std::string refused(const std::string& config, std::int64_t sequence = 0) {
   return "";
 }
 
-/// Every key that has a default in the class of its type can be left out.
+/// Every key that has a default in the configuration class of its model type can be left out.
 TEST(ImportModel, TakesTheDefaultsOfTheClass) {
   const ImportedModel llama = import_model("config.json", R"({"model_type": "llama"})", 0);
   EXPECT_EQ(llama.shape.parameters(), 6'738'415'616) << "LlamaConfig() is Llama 2 7B";
@@ -302,7 +302,7 @@ TEST(ImportModel, TakesAnAdapterWithItsBaseOrByItsName) {
   EXPECT_FALSE(formats::adapter_config_of(R"({"model_type": "llama"})"));
 }
 
-/// The written scenario can be timed unchanged, including its memory check.
+/// The scenario that `import` writes can be timed as it is, and passes the memory check.
 TEST(ImportModel, AScenarioFitsItsDevices) {
   const auto written = [](const char* text) {
     ImportedModel model = import_model("config.json", text, 4096);
@@ -320,7 +320,7 @@ TEST(ImportModel, AScenarioFitsItsDevices) {
   }
 }
 
-/// The search for nodes stops at 1,024, with a remark if they are too few.
+/// The search for enough nodes stops at 1,024, and a remark says if they do not suffice.
 TEST(ImportModel, RemarksOnAScenarioThatFitsNowhere) {
   const auto has_room = [](std::int64_t batch) {
     ImportedModel model = import_model("config.json", R"({"model_type": "gpt2"})", 1024);

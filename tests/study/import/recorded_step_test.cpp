@@ -19,7 +19,7 @@ using formats::ChakraNode;
 using formats::ChakraTrace;
 using What = RecordedStep::RecordedTask::TraceTask;
 
-/// Writes traces node by node.
+/// Writes traces, node by node.
 struct TraceWriter {
   ChakraTrace trace;
 
@@ -58,8 +58,8 @@ struct TraceWriter {
   }
 };
 
-/// Returns the backward pass of two layers with overlapping sums, and an update that waits for both. A host operation
-/// lies in between.
+/// Returns a trace of the backward pass of two layers with overlapping all-reduces, a host operation, and an update
+/// that waits for both all-reduces.
 ChakraTrace data_parallel(double slower, const std::string& group = "") {
   TraceWriter rank;
   const auto second = rank.compute("layer 2", 0.2 * slower);
@@ -91,7 +91,7 @@ TEST(RecordedStepTest, KeepsTimesOfEachRankAndWhatGoesOnBeside) {
   EXPECT_EQ(step.host_operations, 2U);
   const auto schedule = read_back(step);
   ASSERT_NE(schedule, nullptr);
-  // layer 2, its sum, layer 1, its sum, two waits, update
+  // tasks: layer 2, its all-reduce, layer 1, its all-reduce, two waits, update
   ASSERT_EQ(schedule->tasks.size(), 7U);
   const auto& layer = std::get<schedule::ComputeTask>(schedule->tasks[0].what);
   EXPECT_TRUE(layer.recorded);
@@ -146,7 +146,7 @@ TEST(RecordedStepTest, StagesLieAsFarApartAsMessagesGo) {
   EXPECT_EQ(std::get<schedule::WaitTask>(schedule->tasks[2].what).collective, 1);
 }
 
-// A profile of one rank holds kernels, a sum, and the host's call for the sum.
+// The profile of one rank holds kernels, an all-reduce, and the host's call that launched it.
 TEST(RecordedStepTest, OfOneRankTheOthersAreAskedFor) {
   TraceWriter rank;
   const auto layer = rank.compute("layer", 0.12);
@@ -168,13 +168,13 @@ TEST(RecordedStepTest, OfOneRankTheOthersAreAskedFor) {
   const RecordedStep step = recorded_step_of({rank.trace}, {}, 4);
   EXPECT_EQ(step.workers, 4);
   EXPECT_EQ(step.host_operations, 4U);
-  ASSERT_EQ(step.tasks.size(), 4U);  // layer, sum, wait, update
+  ASSERT_EQ(step.tasks.size(), 4U);  // tasks: layer, all-reduce, wait, update
   EXPECT_EQ(step.tasks[1].amounts, std::vector<double>(4, 1e8));
   const auto collectives = [](const RecordedStep& one) {
     return std::ranges::count(one.tasks, What::collective, &RecordedStep::RecordedTask::what);
   };
   EXPECT_EQ(collectives(recorded_step_of({rank.trace, rank.trace, rank.trace, rank.trace}, {})), 1);
-  // Each rank has groups of the same shape as the recorded rank.
+  // All ranks have groups of the shape that the recorded rank has.
   TraceWriter divided;
   const auto of_layer = divided.sum(1e6, "t", {divided.compute("layer", 0.1)});
   divided.compute("update", 0.1, {divided.sum(2e6, "d", {divided.compute("next layer", 0.1, {of_layer})})});
@@ -182,7 +182,7 @@ TEST(RecordedStepTest, OfOneRankTheOthersAreAskedFor) {
   EXPECT_EQ(two.tensor, 2);
   EXPECT_EQ(collectives(two), 2);
   EXPECT_THROW(recorded_step_of({divided.trace}, {{"t", {0, 1}}, {"d", {0, 2}}}), std::runtime_error);
-  // The host itself carries out the collectives.
+  // If the trace has host operations only, the host carries out the collectives.
   for (ChakraNode& node : rank.trace.nodes) node.on_host = true;
   EXPECT_EQ(collectives(recorded_step_of({rank.trace}, {}, 2)), 2);
 }
@@ -213,7 +213,7 @@ TEST(RecordedStepTest, SaysWhatDoesNotFit) {
   TraceWriter silent;
   silent.compute("a", 1);
   EXPECT_NE(fault({lonely.trace, silent.trace}, {}).find("sends no such message"), std::string::npos);
-  // Three of four ranks do not form a group of tensor × replicas.
+  // A group of three of four ranks is no tensor or replica group.
   EXPECT_FALSE(fault({data_parallel(1, "g"), data_parallel(1, "g"), data_parallel(1, "g"), data_parallel(1, "h")},
                      {{"g", {0, 1, 2}}, {"h", {3}}})
                    .empty());

@@ -14,7 +14,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Three sites on lines that are slower up than down, and a network of three layers of different shapes.
+/// Returns a scenario of three sites, whose lines are slower up than down, and a network of three different layers.
 std::string choosing(const std::string& runs, const std::string& lines = R"(up="10Mbps" down="50Mbps" latency="5ms")") {
   return R"(<scenario name="choosing" seed="1">
   <platform><federation><sites name="site" count="3" )" +
@@ -73,7 +73,7 @@ TEST_F(Alternatives, TimeTakesTheQuickestOfAllMixtures) {
         least = std::min(least, seconds(plan));
       }
     }
-    // The search tries some choices on other steps too, and stops at about 1 % above the optimum.
+    // The search also tries some choices on other steps, and stops about 1 % above the optimum.
     EXPECT_LE(seconds(chosen().front()), 1.03 * least) << exchange;
   }
 }
@@ -88,14 +88,14 @@ TEST_F(Alternatives, AreToldPerLayerAndNoFixedChoiceIsQuicker) {
   EXPECT_TRUE(result.runs[2].statistics.empty());
   for (std::size_t i = 2; i < 6; ++i) {
     const double own = result.runs[i == 5 ? 0 : 1].step_seconds;
-    // A choice as fast as the fastest can be preferred for being exact; and edAD alone has a few kernels less.
+    // Among equally fast choices the exact one is preferred, and plain edAD launches a few kernels less.
     EXPECT_LE(own, 1.01 * result.runs[i].step_seconds + 1e-4) << result.runs[i].spec.label;
   }
 }
 
 TEST_F(Alternatives, WhatLosesNothingIsLearnedExactly) {
   load(choosing(R"(<run algorithm="flexible" policy="time" lossy="true"/>)"));
-  // The last layer is 12 × 10: eight components would be larger than the layer. The first is 784 × 64.
+  // In the last layer, of 12 × 10, eight components would be larger than the layer. The first layer is 784 × 64.
   const std::vector<step::AlternativeSet>& offered =
       learned_.runs.front()->trajectory.structures.front().alternatives.offered;
   constexpr step::AlternativeSet kRank = 1U << 5U;

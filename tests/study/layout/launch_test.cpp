@@ -1,4 +1,4 @@
-// Tests layouts written as launch arguments of four frameworks, and read back.
+// Tests that layouts are written as launch arguments of four frameworks, and read back.
 #include "study/layout/launch.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace dadsim::study {
 namespace {
 
-/// A layout in the form of --set, and its replicas.
+/// A layout in the form of --set, and its number of replicas.
 struct WrittenLayout {
   std::int64_t replicas;
   std::vector<std::pair<std::string, std::string>> attributes;
@@ -44,7 +44,7 @@ Launch read_back(const std::string& framework, const std::string& text) {
 
 using Attributes = std::vector<std::pair<std::string, std::string>>;
 
-/// Returns five layouts that a framework's arguments can express.
+/// Returns five layouts that the framework's arguments can express.
 std::vector<WrittenLayout> layouts_for(const std::string& framework) {
   if (framework == "torchtitan") {
     return {{64, Attributes{{"batch", "8"}, {"micro-batch", "2"}, {"sharding", "parameters"}, {"recompute", "full"}}},
@@ -127,7 +127,7 @@ TEST_P(Frameworks, GiveBackTheLayoutThatTheyWereGiven) {
   }
 }
 
-/// A setting is reported as lacking exactly if it is not read back.
+/// A setting is reported as lacking if, and only if, it is not read back.
 TEST_P(Frameworks, SayWhatTheyLack) {
   for (const std::string& other : formats::launch_frameworks()) {
     for (const WrittenLayout& layout : layouts_for(other)) {
@@ -138,7 +138,9 @@ TEST_P(Frameworks, SayWhatTheyLack) {
       const auto replicas_kept = back.layout.replicas == launch.layout.replicas;
       for (const std::string& one : given) {
         const std::string name = one.substr(std::string("timed-as.").size());
-        if (name.starts_with("batch=") && !replicas_kept) continue;  // a dimension is lacking
+        if (name.starts_with("batch=") && !replicas_kept)
+          continue;  // the framework lacks a dimension, so replicas and
+                     // batch differ
         EXPECT_NE(std::ranges::count(found, one) > 0, std::ranges::count(written.lacking, name) > 0)
             << GetParam() << ' ' << name << '\n'
             << written.text;
@@ -163,7 +165,7 @@ TEST(Launches, SayBucketsAndPrecision) {
   launch.wide_gradients = false;
   launch.precision = spec::Precision::fp8;
   std::vector<std::string> set = assignments_of(read_back("megatron", write_launch("megatron", launch).text));
-  EXPECT_EQ(std::ranges::count(set, "timed-as.tensor="), 1);  // cleared if the scenario sets it
+  EXPECT_EQ(std::ranges::count(set, "timed-as.tensor="), 1);  // an empty value, which clears the scenario's attribute
   std::erase_if(set, [](const std::string& one) { return one.ends_with('='); });
   EXPECT_EQ(set, (std::vector<std::string>{"timed-as.batch=4", "timed-as.sharding=optimizer", "timed-as.precision=fp8",
                                            "run.bucket=80000000B"}));

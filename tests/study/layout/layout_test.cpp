@@ -1,4 +1,5 @@
-// Tests the search for layouts: the even divisions, the choice by a closed form, and that no faster layout is missed.
+// Tests the search for layouts: which divisions are even, the ranking by a closed form, and that no faster layout is
+// missed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Two nodes of three GPUs; those of the second node share one slow adapter. Five of the six devices allow no division.
+/// Returns two nodes of three GPUs; the GPUs of a node share one slow adapter.
 std::string scenario_text(const std::string& timed_as, const std::string& device = "v100-sxm2") {
   return fmt::format(
       R"(<scenario name="six" seed="1"><platform><gpu-cluster nodes="2" gpus="3" inside="nvlink-2" rails="1" nic="ib-edr">
@@ -55,9 +56,11 @@ TEST(Layouts, DivideEvenly) {
     groups.insert(layout.how.sharding_group);
     divisions.emplace(layout.how.tensor, layout.how.pipeline);
   }
-  // Six blocks among six, three or two stages; a layer among the three devices of a node, or undivided.
+  // Six blocks allow one, two, three or six stages. A layer is divided among the three devices of a node, or not at
+  // all.
   EXPECT_EQ(divisions, (std::set<std::pair<int, int>>{{1, 1}, {1, 2}, {1, 3}, {1, 6}, {3, 1}, {3, 2}}));
-  // Sequences among two devices, shards among the three devices of a node, and every schedule.
+  // Sequences are divided among at most two devices, and shards among the three devices of a node. Every schedule
+  // occurs.
   EXPECT_EQ(contexts, (std::set<int>{1, 2}));
   EXPECT_EQ(groups, (std::set<int>{0, 3}));
   EXPECT_EQ(orders.size(), 4U);
@@ -66,7 +69,7 @@ TEST(Layouts, DivideEvenly) {
     EXPECT_EQ(layout.how.tensor, 3);
     EXPECT_EQ(layout.how.recomputation, spec::Recomputation::none);
   }
-  space.devices_per_node = 4;  // heads of 192 columns do not divide by four either
+  space.devices_per_node = 4;  // six heads cannot be divided among four devices
   space.devices = 4;
   space.fixed = {{"tensor", "4"}};
   EXPECT_TRUE(layouts_of(small_gpt(), space).empty());
@@ -115,7 +118,8 @@ TEST(Layouts, GroupsShareTheAdapters) {
   const scenario::Scenario scenario = source.load({}, make_catalog_without_learning());
   GroupTimes groups(cluster_of(scenario));
   constexpr double kBytes = 64e6;
-  // Three groups of two, with one device per node each, share one adapter; a group inside a node uses none.
+  // Each of three groups of two has one device per node, so the groups share the adapters. A group inside a node uses
+  // none.
   const double shared = groups.all_reduce(2, 3, kBytes);
   const double inside = groups.all_reduce(3, 1, kBytes);
   EXPECT_GT(shared, 3 * 2 * inside);
@@ -150,8 +154,8 @@ TEST(Layouts, AreThoseThatWereAskedFor) {
     options.simulated = 2;
     return search_layouts(source, {}, options, false);
   };
-  // Values that are searched, values that are not, a number that the search would not try, and another spelling of a
-  // number.
+  // The values include a number that the search would not try, attributes that it never varies, and another spelling of
+  // 3.
   const std::vector<std::pair<std::string, std::string>> values{{"batch", "4"},
                                                                 {"tensor", "03"},
                                                                 {"pipeline", "6"},
@@ -178,14 +182,14 @@ TEST(Layouts, AreThoseThatWereAskedFor) {
       EXPECT_TRUE(name != "micro-batch" || trial.layout.how.micro_batch == 1);
     }
   }
-  // The scenario's own layout is ranked only if it has the fixed values.
+  // The scenario's own layout is ranked only if it has the fixed values; otherwise it is reported apart.
   const report::LayoutReport other = search({{"tensor", "3"}});
   ASSERT_EQ(other.unasked.size(), 1U);
   EXPECT_EQ(std::ranges::count_if(other.trials, &report::LayoutTrial::written), 0);
   const std::string said = report::as_paragraph(answer_of(other));
   EXPECT_NE(said.find(" with tensor=3: "), std::string::npos) << said;
   EXPECT_NE(said.find("The layout of the scenario is none of these; its step takes "), std::string::npos) << said;
-  // The difference has an interval of its own, in which errors that both steps share cancel.
+  // The difference has an interval of its own, as errors that both steps share cancel.
   EXPECT_NE(said.find("nine of ten measured differences: "), std::string::npos) << said;
   const std::vector<report::Statement> answer = answer_of(other);
   const auto unasked = std::ranges::find(answer, "layout-unasked", &report::Statement::kind);
@@ -211,7 +215,7 @@ TEST(Layouts, WhatCannotBeIsRefusedOrIsNoLayout) {
       EXPECT_EQ(error.diagnostics()[0].file, fmt::format("--fix {}={}", name, value));
     }
   }
-  options.fixed = {{"tensor", "x"}, {"pipeline", "y"}};  // both errors are reported at once
+  options.fixed = {{"tensor", "x"}, {"pipeline", "y"}};  // both errors are reported together
   try {
     search_layouts(source, {}, options, false);
     ADD_FAILURE();
@@ -238,7 +242,7 @@ TEST(Layouts, AreSearchedByAPlan) {
   ASSERT_TRUE(trial.layout.has_value());
   EXPECT_EQ(trial.layout->replicas * trial.layout->batch, 12);
   EXPECT_NEAR(trial.batch, 12, 1e-9);
-  // The plan's layout is as fast as the one that a search finds at the same global batch.
+  // The layout of `plan` is as fast as the layout that a search finds at the same global batch.
   const scenario::ScenarioSource undivided("six.xml", scenario_text("batch=\"2\" tokens=\"10M\""));
   const report::LayoutReport found = search_layouts(undivided, {}, {}, false);
   EXPECT_NEAR(trial.throughput.value(), *found.trials.front().simulated->throughput->tokens,

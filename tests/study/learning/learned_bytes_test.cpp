@@ -11,7 +11,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Learns one run of every algorithm.
+/// Learns one run of every algorithm that accepts the scenario's optimizer.
 Learned learn_all() {
   std::string runs;
   for (const algorithms::SynchronousMethod& info : algorithms::algorithm_registry().all()) {
@@ -75,7 +75,7 @@ TEST(LearnedBytes, DamagedBytesAreNoOtherRun) {
   for (std::size_t i = 0; i < bytes.size(); i += 1 + i / 50) {
     std::string damaged = bytes;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
-    // Compressed bytes can be damaged without a loss: of two equal places the other one is copied.
+    // Damage to compressed bytes can be harmless: a match may be copied from another place with equal bytes.
     const LearnedRunPtr read = learned_from_bytes(damaged);
     if (read) {
       EXPECT_EQ(to_bytes(*read), bytes) << "byte " << i;

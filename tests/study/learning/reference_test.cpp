@@ -15,7 +15,8 @@ Learned learn_with_two_targets(const std::string& runs) {
   return learn_scenario(load_scenario(path, {"training.target-accuracy=0.3 0.6"}, make_catalog()), nullptr, false);
 }
 
-// With a hundred full-batch clients, each step of the reference would train with the data of all clients.
+// The reference is left out if no run needs it: with a hundred full-batch clients, each of its steps would use all
+// clients' data.
 TEST(Reference, IsNotLearnedWhereNoStepsAreComparedWithIt) {
   EXPECT_TRUE(learn_with_two_targets("<run algorithm=\"fedavg\"/>").reference.empty());
   EXPECT_EQ(learn_with_two_targets("<run algorithm=\"fedavg\"/><run algorithm=\"rank-dad\"/>").reference.size(), 1U);

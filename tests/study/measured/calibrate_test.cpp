@@ -15,7 +15,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Hypothetical device whose constants differ from those of its class.
+/// Returns a hypothetical device whose constants differ from those of its class.
 spec::DeviceSpec invented_device() {
   spec::DeviceSpec device = sim::device_catalog().at("v100-pcie");
   device.name = "invented";
@@ -25,7 +25,7 @@ spec::DeviceSpec invented_device() {
   return device;
 }
 
-/// Returns a line of measurements: the time of a step on the device × `factor`.
+/// Returns a line of measurements: the simulated time of a step on the device × `factor`.
 std::string measured_line(const spec::DeviceSpec& device, const std::string& workload, std::int64_t batch,
                           double factor = 1) {
   static const PlainSteps steps;
@@ -63,7 +63,7 @@ TEST(Calibrate, ThreeStepsOfAnInventedDeviceGiveItsConstantsBack) {
   EXPECT_NEAR(found.device.efficiency(spec::LayerKind::dense, spec::Precision::fp16) / 0.58, 1, 0.02);
   EXPECT_NEAR(found.device.memory_efficiency / 0.71, 1, 0.02);
   EXPECT_LT(found.spread, 1e-3);
-  // Three measurements determine three constants, and no more.
+  // Three measurements determine exactly three constants.
   EXPECT_EQ(std::ranges::count_if(found.constants, &CalibratedConstant::fitted), 3);
   EXPECT_EQ(found.device.launch_overhead, device.launch_overhead);
   const std::string element = scenario::print_device(found.device);
@@ -98,12 +98,12 @@ TEST(Calibrate, ContradictionsAreRefusedWithBothLines) {
                 measured_line(device, "resnet-18", 128));
   EXPECT_TRUE(error.starts_with("m.csv:3: resnet-101 with 64 samples in fp16 takes")) << error;
   EXPECT_NE(error.find("no device of this kind does both"), std::string::npos) << error;
-  // The measured step is faster than the peak allows.
+  // The measured step is shorter than the device's peak allows.
   EXPECT_NE(fit_error("workload,batch,time\nresnet-50,128,1ms\n").find("the peaks and bandwidth of this device"),
             std::string::npos);
 }
 
-/// Returns a line of measurements: the time of a kernel on the device × `factor`.
+/// Returns a line of measurements: the simulated time of a kernel on the device × `factor`.
 std::string kernel_line(const spec::DeviceSpec& device, const std::string& kernel, double factor = 1) {
   const schedule::Schedule schedule = schedule_of(parse_measured_kernel(kernel).value(), spec::Precision::fp16);
   return fmt::format("{},fp16,{:.9g}us\n", kernel, 1e6 * factor * seconds_of(device, schedule));
@@ -114,7 +114,7 @@ TEST(Calibrate, KernelsOfAnInventedDeviceGiveItsConstantsBack) {
   device.ramp_seconds = 17e-6;
   device.efficiencies.push_back({spec::LayerKind::attention, spec::Precision::fp16, 0.33});
   std::string text = "kernel,precision,time\n";
-  // Unequal factors: single kernels may scatter more than training steps.
+  // Factors differ, as single kernels scatter more than training steps.
   const std::vector<std::pair<std::string, double>> kernels{
       {"product 8192x4096x1024", 1.02}, {"product 512x1024x2048", 0.99}, {"product 8192x11008x8192", 0.98},
       {"product 777x4096x4096", 1.22},  {"product 4096x4096x8192", 1.0}, {"attention 64x2048x128", 1.0},
@@ -123,7 +123,7 @@ TEST(Calibrate, KernelsOfAnInventedDeviceGiveItsConstantsBack) {
   const std::vector<MeasuredDeviceStep> measured = read_measurements("m.csv", text);
   ASSERT_EQ(measured.size(), 9U);
   const Calibration found = calibrate(sim::device_catalog().at("v100-pcie"), measured, "m.csv");
-  // Trainings are taken to reach 0.70 of what products do; attention is taken as measured.
+  // Training steps are assumed to reach 0.70 of the rate of single products, but attention its measured rate.
   EXPECT_NEAR(found.device.efficiency(spec::LayerKind::dense, spec::Precision::fp16) / (0.70 * 0.58), 1, 0.06);
   EXPECT_NEAR(found.device.efficiency(spec::LayerKind::attention, spec::Precision::fp16) / 0.33, 1, 0.06);
   EXPECT_NEAR(found.device.memory_efficiency / 0.71, 1, 0.02);

@@ -12,8 +12,8 @@
 namespace dadsim::study {
 namespace {
 
-// Log in the format of nccl-tests 2.13 and later (NVIDIA/nccl-tests, src/common.cu), shortened; the numbers are made
-// up.
+// A log in the format of nccl-tests 2.13 and later (NVIDIA/nccl-tests, src/common.cu), shortened and with made-up
+// numbers.
 const char* const kLogOfReductions =
     R"(# nThread 1 nGpus 2 minBytes 0 maxBytes 1048576 step: 1024(factor) warmup iters: 5 iters: 20
 #
@@ -49,7 +49,7 @@ TEST(CollectiveLog, IsReadByItsHeading) {
   EXPECT_EQ(table.test, "all_reduce_perf");
   EXPECT_EQ(table.ranks, 2U);
   EXPECT_EQ(table.line, 9);
-  ASSERT_EQ(table.rows.size(), 3U);  // rows of no bytes are not measurements
+  ASSERT_EQ(table.rows.size(), 3U);  // rows of 0 bytes are no measurements
   EXPECT_EQ(table.rows[0].size, 1024);
   EXPECT_DOUBLE_EQ(table.rows[0].seconds, 12.5e-6);
   EXPECT_DOUBLE_EQ(table.rows[0].in_place_seconds.value(), 12.25e-6);
@@ -71,7 +71,8 @@ TEST(CollectiveLog, OfASizeThatWasMeasuredTwiceTheMedianIsTakenAndTold) {
 }
 
 TEST(CollectiveLog, OfOlderVersions) {
-  // Before 2.12: no root column without a root, `error` instead of #wrong, and no separate heading for units.
+  // Versions before 2.12 have no root column for operations without a root, `error` instead of #wrong, and no separate
+  // line of units.
   const CollectiveLog log =
       read_collective_log("log",
                           "#   size  count  type  time  algbw  busbw  error  time  algbw  busbw  error\n"
@@ -81,7 +82,7 @@ TEST(CollectiveLog, OfOlderVersions) {
   ASSERT_EQ(log.tables.front().rows.size(), 1U);
   EXPECT_DOUBLE_EQ(log.tables.front().rows[0].seconds, 20e-6);
   EXPECT_DOUBLE_EQ(log.tables.front().rows[0].in_place_seconds.value(), 10e-6);
-  // The tests of NCCL 1 and 2.0 name other columns, and their times are milliseconds.
+  // Tests of NCCL 1 and 2.0 name other columns and print milliseconds.
   const CollectiveLog first =
       read_collective_log("log",
                           "#  bytes  N  type  op  time  algbw  busbw  res  time  algbw  busbw  res\n"
@@ -90,11 +91,11 @@ TEST(CollectiveLog, OfOlderVersions) {
   EXPECT_DOUBLE_EQ(first.tables.front().rows.at(0).in_place_seconds.value(), 500e-6);
 }
 
-// Launchers of nccl-tests on many machines put the task, the machine or the time before every line.
+// Launchers of nccl-tests on many machines put a task number, a machine's name or a time before every line.
 TEST(CollectiveLog, WhateverStandsBeforeItsLines) {
   const CollectiveLog::LoggedRow plain = read_collective_log("log", kLogOfReductions).tables.front().rows.at(1);
   for (const char* label : {"0: ",                                        // srun -l
-                            " 0: ",                                       // srun -l with ten tasks and more
+                            " 0: ",                                       // srun -l with ten or more tasks
                             "12: ",                                       //
                             "[1,0]<stdout>:",                             // Open MPI 4: mpirun --tag-output
                             "[1,0]<stdout>: ",                            //
@@ -104,7 +105,7 @@ TEST(CollectiveLog, WhateverStandsBeforeItsLines) {
                             "node-1.lab: ",                               // pdsh, clush
                             "10.0.0.7: ",                                 //
                             "2026-11-05T10:11:12.123456789Z ",            // kubectl logs --timestamps
-                            "2026-11-05T10:11:12.123456789Z stdout F ",   // files of containerd
+                            "2026-11-05T10:11:12.123456789Z stdout F ",   // log files of containerd
                             "[pod/nccl-launcher-x7/mpi] ",                // kubectl logs --prefix
                             "2026-11-05T10:11:12Z [1,0]<stdout>:",        // MPI operator
                             "worker-0  | ",                               // docker compose
@@ -155,7 +156,7 @@ TEST(CollectiveLog, OfSeveralTablesThatOfTheCollectiveAndTheRanksIsTaken) {
   EXPECT_EQ(
       fault_of(log, "broadcast_perf"),
       "the.log: measures all_gather_perf and all_reduce_perf; use a log of broadcast_perf, or name another collective");
-  // Tables that do not name their collective are ambiguous until a line above a table names it.
+  // A table that does not name its collective is ambiguous, unless a line above a table names it.
   const std::string unsaid = run("", "01", "1.00", "1.00") + run("", "01", "2.00", "0.50");
   EXPECT_EQ(fault_of(unsaid, "all_reduce_perf"),
             "the.log:3: has 2 tables, but this table does not name its collective; add a line '# Collective test "
@@ -177,7 +178,8 @@ TEST(CollectiveLog, WhatIsNoneIsTold) {
   EXPECT_EQ(fault_of(heading + "8 2 float 0.00 0 0 0\n").find("the.log:2: '0.00' in column 4 is not a time; "), 0U);
 }
 
-// Eight ranks: bus bandwidth is 7/8 of the algorithm's in all-gather, 7/4 in all-reduce (nccl-tests, PERFORMANCE.md).
+// With eight ranks, bus bandwidth ÷ algorithm bandwidth is 7/8 for all-gather and 7/4 for all-reduce (nccl-tests,
+// PERFORMANCE.md).
 TEST(CollectiveLog, ATableWithoutATestIsOfWhatItsBusBandwidthTells) {
   const std::string gathered = R"(#       size         count      type   redop    root     time   algbw   busbw #wrong
         1024           256     float    none      -1    12.50    0.08    0.07      0
@@ -209,13 +211,13 @@ TEST(CollectiveLog, ATimeIsThatOfItsBandwidth) {
       fault_of(heading + "1000 250 float 100.0 1.00 1 0\n"),
       "the.log:2: 1000 bytes in 100.0 microseconds are 0.01 GB/s, but the row has 1.00; give time and algbw of one "
       "measurement");
-  // Differences within the rounding of both numbers are accepted.
+  // Differences that rounding of both numbers can explain are accepted.
   EXPECT_EQ(fault_of(heading + "1000 250 float 1e+03 0.00 0 0\n"), "");
   EXPECT_EQ(fault_of(heading + "8589934592 2147483648 float 1e+07 0.64 1 0\n"), "");
   EXPECT_NE(fault_of(heading + "8589934592 2147483648 float 1e+07 0.40 1 0\n"), "");
 }
 
-/// Returns the microseconds of a test by size, over all ranks.
+/// Returns the microseconds by size of one test, over all ranks.
 std::map<double, double> times_in(const std::string& text, const std::string& test, std::size_t ranks) {
   std::map<double, double> times;
   for (const auto& row : times_of(read_collective_log("the.log", text), "the.log", test, ranks).rows)
@@ -292,7 +294,7 @@ TEST(CollectiveLog, OfMscclppColumnsAreTakenByTheirNames) {
   EXPECT_DOUBLE_EQ(table.rows[1].in_place_seconds.value(), 520e-6);
 }
 
-// NCCL writes to the same stream when only half of a row is written (NVIDIA/nccl, issue 1453).
+// NCCL may write to the same stream in the middle of a row (NVIDIA/nccl, issue 1453).
 TEST(CollectiveLog, RowsThatAreCutGoOnBelow) {
   const std::string heading = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
   const std::string last = "16777216 4194304 float sum -1 130.10 128.96 128.96 0 130.94 128.13 128.13 0\n";

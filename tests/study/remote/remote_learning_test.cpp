@@ -17,7 +17,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Sites of unequal size; the runs together use every kind of operation.
+/// Sites are unequal, and the runs together use every kind of operation.
 constexpr const char* kScenario = R"(<?xml version="1.0" encoding="UTF-8"?>
 <scenario name="Federation" seed="3">
   <platform><federation><sites name="site" count="5" up="10Mbps" down="20Mbps" latency="5ms"/></federation></platform>
@@ -32,7 +32,7 @@ constexpr const char* kScenario = R"(<?xml version="1.0" encoding="UTF-8"?>
 </scenario>
 )";
 
-/// Threads that process a queue, each like a separate process.
+/// Threads that process a queue, each in the role of a separate process.
 class Workers {
  public:
   Workers(TaskQueue& queue, std::string path, std::size_t most) : queue_(queue), path_(std::move(path)), most_(most) {
@@ -51,7 +51,7 @@ class Workers {
     while (!queue_.closed()) {
       const TaskQueue::Piece piece = queue_.next(most_, 0.05);
       if (piece.id == 0) continue;
-      if (pieces++ == 0) {  // the worker with this piece is lost
+      if (pieces++ == 0) {  // this worker is lost together with its piece
         queue_.put_back(piece.id);
         continue;
       }
@@ -168,7 +168,7 @@ TEST(TaskQueue, NumbersThatSeveralTasksNeedHaveANameUntilTheLastIsDone) {
   EXPECT_TRUE(queue.state("no name").empty());
 }
 
-// A sweep continues without a point that ends its workers; learning cannot continue without one of its tasks.
+// A sweep goes on without a point whose workers all die, but learning needs each of its tasks.
 TEST(TaskQueue, ATaskThatNobodyCanDoIsToldOrEndsTheStudy) {
   for (const bool each_counts : {true, false}) {
     TaskQueue queue;

@@ -1,5 +1,5 @@
-// Tests when each note on a run is printed, and when not. Runs use every method, learned first and event-driven,
-// learned and only timed, with suitable and far too large step sizes.
+// Tests for every note on a run when it is printed and when not. Runs use every method, with suitable and with far too
+// large step sizes, learned and only timed.
 #include "study/results/notes.hpp"
 
 #include <fmt/format.h>
@@ -26,9 +26,9 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kBatch = 10;
-constexpr std::int64_t kTrain = 90;  // at three sites: three steps an epoch
+constexpr std::int64_t kTrain = 90;  // three sites take three steps per epoch
 constexpr std::int64_t kStepsOfEpoch = 3;
-constexpr std::int64_t kEpochs = 8;  // more steps than a run without learning records
+constexpr std::int64_t kEpochs = 8;  // more steps than are recorded for a run without learning
 
 std::string scenario_of(const std::string& run, const std::string& rate, const std::string& batches = "equal") {
   return fmt::format(
@@ -54,7 +54,7 @@ std::optional<scenario::Scenario> loaded(const std::string& text) {
   }
 }
 
-/// A note, and the condition under which it is printed.
+/// A note, and the condition under which it must be printed.
 struct Law {
   const char* kind;
   std::function<bool(const report::Result&, const report::RunResult&)> holds;
@@ -128,9 +128,8 @@ void expect_lawful(const report::Result& result) {
       const auto said = std::ranges::count(run.notes, law.kind, &report::Statement::kind);
       EXPECT_EQ(said, law.holds(result, run) ? 1 : 0) << law.kind;
     }
-    // In addition, a run may have one remark of its algorithm and one assumption about its ranks; every other note has
-    // a law above.
-    const bool may_remark = run.spec.event_driven  // event-driven runs remark on the privacy spent
+    // A run may also have one remark on its algorithm and one assumption about ranks; every other note has a law above.
+    const bool may_remark = run.spec.event_driven  // a method that adds noise remarks on the privacy spent
                                 ? protocols::protocol_registry().at(run.spec.algorithm).perturbs
                                 : algorithms::algorithm_registry().at(run.spec.algorithm).remark || result.timing_only;
     const auto others = std::ranges::count_if(run.notes, [](const report::Statement& note) {
@@ -156,7 +155,7 @@ void expect_lawful(const report::Result& result) {
   EXPECT_EQ(to_json(document_of(result)).find("\"diverged\": true") != std::string::npos, some_diverged);
 }
 
-/// Returns `count` drawn methods.
+/// Draws `count` methods.
 template <class Methods>
 std::vector<std::string> drawn(const Methods& methods, std::uint32_t seed, std::size_t count) {
   std::vector<std::string> all;
@@ -188,7 +187,7 @@ TEST_P(Notes, AreSaidWhereTheirLawHoldsAndNowhereElse) {
       expect_lawful(run_experiment(*scenario, false));
       ++runs;
     } catch (const InputError&) {
-      // Methods that decide by numbers are not timed without learning.
+      // Methods whose steps depend on learned numbers cannot be timed without learning.
     }
   }
   EXPECT_GT(runs, kOfEachWorld);
@@ -230,8 +229,8 @@ TEST(NotesOnRecomputation, SayThatFusedAttentionKeepsNoScores) {
   EXPECT_EQ(told("flash", R"( recompute-modules="norms")"), 0);
 }
 
-/// Event-driven runs whose loss became NaN, and learned-first runs that diverged in their last step, used to have no
-/// note.
+/// Two kinds of run once lacked this note: event-driven runs whose loss became NaN, and learned-first runs that
+/// diverged in their last step.
 TEST(NotesOnDivergence, ArePartOfBothWorlds) {
   for (const char* method : {"fedavg", "scaffold", "gradient-sharing", "d-psgd", "no-sharing", "async-sgd"}) {
     const std::string run = fmt::format("<run algorithm=\"{}\"/>", method);
@@ -241,7 +240,7 @@ TEST(NotesOnDivergence, ArePartOfBothWorlds) {
   }
 }
 
-/// Without a note, an accuracy of 10 % would be attributed to the algorithm.
+/// Without a note, a reader would attribute an accuracy of 10 % to the algorithm.
 TEST(NotesAtChance, SayWhatTheLossAsksFor) {
   for (const char* method : {"fedavg", "gradient-sharing", "d-psgd", "no-sharing"}) {
     const std::string run = fmt::format("<run algorithm=\"{}\"/>", method);
@@ -254,7 +253,7 @@ TEST(NotesAtChance, SayWhatTheLossAsksFor) {
   }
 }
 
-/// The privacy spent covers the whole training, not only the recorded steps.
+/// The privacy spent covers all steps of the training, also if only some are recorded.
 TEST(NotesOnPrivacy, AreOfAllStepsWhereNothingIsLearned) {
   const std::string run = R"(<run algorithm="dp-sgd" clip="1.5" noise-multiplier="1.3" delta="1e-5"/>)";
   const auto spent = [&](bool timing_only) {
@@ -264,7 +263,7 @@ TEST(NotesOnPrivacy, AreOfAllStepsWhereNothingIsLearned) {
   };
   EXPECT_TRUE(says(spent(false), fmt::format(" in {} steps", kEpochs * kStepsOfEpoch)));
   EXPECT_EQ(spent(true), spent(false));
-  // The spent ε is not known if even the examples are placeholders.
+  // If the number of examples is only a placeholder, the spent ε is unknown.
   const std::optional<scenario::Scenario> stand_in = loaded(
       R"(<scenario name="stands for" seed="1">
   <platform><gpu-cluster nodes="2" gpus="1" nic="roce-100"/></platform>
@@ -280,7 +279,8 @@ TEST(NotesOnPrivacy, AreOfAllStepsWhereNothingIsLearned) {
   EXPECT_FALSE(says(notes, "spent ε = "));
 }
 
-/// 3 × 3 convolutions in fp32 need fewer multiplications than are counted; a rate above the peak has a note.
+/// Winograd kernels for 3 × 3 convolutions in fp32 need fewer multiplications than are counted. A rate above the peak
+/// has a note.
 TEST(NotesOnThePeak, SayWhyItIsPassed) {
   const auto vgg = [](const char* precision, const char* device) {
     const std::optional<scenario::Scenario> scenario = loaded(fmt::format(

@@ -1,4 +1,4 @@
-// Expects that points of a sweep time shared parts once, with the same bits as each point alone.
+// Expects that points of a sweep time common parts once, and get the same bits as points that run alone.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -38,7 +38,7 @@ TEST(StepAlone, DoesNotDependOnLinesAndIsTimedOnceForAllOfThem) {
     EXPECT_NEAR(step.step_seconds, step.compute_seconds, 1e-9 * step.compute_seconds);
   }
   EXPECT_EQ(seconds.size(), 1U);
-  EXPECT_LE(timed, 1);  // timed by one of these, or by an earlier test in this process
+  EXPECT_LE(timed, 1);  // one of these calls timed it, or an earlier test of this process
   time_step_alone(gpus({"timed-as.batch=17"}), count);
   time_step_alone(gpus({"timed-as.batch=17", "platform.gpu-cluster.nic=100Gbps"}), count);
   EXPECT_LE(timed, 2);

@@ -1,4 +1,4 @@
-// Tests the number of samples of a step: those actually taken, not the upper limit in <training>.
+// Tests the number of samples of a step: those that it takes, not the upper limit in <training>.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ double rows_of(const report::RunResult& run) { return run.throughput->samples * 
 const std::string kRuns = R"(<run algorithm="gradient-sharing"/><run algorithm="pooled"/><run algorithm="d-psgd"/>)";
 const std::string kSkewed = R"(by="dirichlet" alpha="0.3" size-spread="0.8")";
 
-// 64 samples at 20 a step make four steps of 16, however the samples are distributed.
+// 64 samples with a limit of 20 per step make four steps of 16, however the samples are distributed.
 TEST(Throughput, IsOfTheRowsThatStepsHave) {
   for (const std::string& split : {std::string(R"(by="iid")"), kSkewed}) {
     const report::Result result = result_of(split, "", "", kRuns);
@@ -37,7 +37,8 @@ TEST(Throughput, IsOfTheRowsThatStepsHave) {
   }
 }
 
-// Another network is timed with its given batch in the mean; the learned network with the same share of its batch.
+// A step of another network takes the batch given for it, on average. The learned network, timed with a larger batch,
+// takes the same fraction of it as when it learned: 16 of 20 samples become 32 of 40.
 TEST(Throughput, OfAnotherNetworkIsOfItsBatch) {
   const std::string other = R"(<timed-as workload="resnet-18" batch="8"/>)";
   for (const report::RunResult& run : result_of(R"(by="iid")", "", other, kRuns).runs)
@@ -49,7 +50,7 @@ TEST(Throughput, OfAnotherNetworkIsOfItsBatch) {
     EXPECT_NEAR(rows_of(run), 32, 1e-9) << run.spec.label;
 }
 
-// A site takes no more samples than it has, and none while it is absent.
+// A site takes at most the samples that it has, and none while absent.
 TEST(Throughput, OfUnequalSitesIsOfWhatTheyHave) {
   const report::Result equal = result_of(R"(by="sizes" sizes="2 3 9 50")", R"(batches="equal")", "", kRuns);
   for (const report::RunResult& run : equal.runs) EXPECT_NEAR(rows_of(run), 2 + 3 + 5 + 5, 1e-9) << run.spec.label;
@@ -62,8 +63,8 @@ TEST(Throughput, OfUnequalSitesIsOfWhatTheyHave) {
   }
 }
 
-// Batches of a client have the size set in <training>: 16 samples per client are 64 of ResNet's, and 20 are 80. If
-// batches of 5, 5, 5 and 1 counted with their mean of four, 16 would be 80 too.
+// Client batches keep the size set in <training>: 16 samples per client count as 64 of ResNet-18, and 20 as 80. If
+// batches of 5, 5, 5 and 1 counted by their mean of four, 16 samples would also count as 80.
 TEST(Throughput, LeavesBatchesOfClientsAsTheyAre) {
   const auto busy_of = [](const std::string& samples) {
     return result_of(R"(by="iid")", "", R"(<timed-as workload="resnet-18" batch="20"/>)",

@@ -1,4 +1,4 @@
-// Tests learning on a small network, and which results are transferred to a large one.
+// Tests that a small network learns, and which results are transferred to a large network.
 #include "study/results/transfer.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 const std::string kScenarios = DADSIM_SOURCE_DIR "/scenarios/";
 
-/// Returns overrides for a short run: two workers, 40 steps of eight samples each.
+/// Returns overrides for a short run: two workers, and 40 steps of eight samples each.
 std::vector<std::string> in_a_moment(std::vector<std::string> more = {}) {
   std::vector<std::string> changes{"workers.worker[1].hosts=gpu-[0-1]",
                                    "data.digits.train=640",
@@ -42,7 +42,7 @@ TEST(CarryOver, CompressionsOfShippedScenariosBite) {
     try {
       scenario = scenario::load_scenario(entry.path().string(), {}, make_catalog());
     } catch (const InputError& error) {
-      // Data of third parties are not on every machine.
+      // The data set is published elsewhere, so this machine may lack it.
       ASSERT_NE(std::string(error.what()).find("DADSIM_DATA"), std::string::npos) << error.what();
       continue;
     }
@@ -56,7 +56,8 @@ TEST(CarryOver, WarnsBeforeLearningThatACompressionCannotBite) {
   const auto warnings = [](const std::vector<std::string>& changes) {
     return warnings_of(scenario::load_scenario(kScenarios + "imagenet.xml", changes, make_catalog()));
   };
-  // Eight rows have eight components at most, nine in the layer of ten classes.
+  // A batch of eight rows has at most eight components, and at most nine in the layer of ten classes, so these runs
+  // leave out nothing.
   const std::vector<std::string> found =
       warnings({"training.batch=8", "run[3].cap=9", "run[3].label=the third", "run[2].rank=65536",
                 "run[2].least-compression=0", "run[2].label=the second"});
@@ -92,7 +93,7 @@ TEST(CarryOver, RelativeStepsAreToldOfEveryTarget) {
 }
 
 TEST(CarryOver, BytesDoNotDependOnHowManyRowsTheSmallNetworkHad) {
-  // With eight rows no more than eight components can be found, and with forty no more than the cap of 32 are sent.
+  // A batch of eight rows has at most eight components. With forty rows, the cap limits components to 32.
   const report::Result few = result_of({"training.batch=8", "run[3].cap=32", "run[3].tolerance=0"});
   const report::Result many = result_of({"training.batch=40", "run[3].cap=32", "run[3].tolerance=0"});
   EXPECT_EQ(few.runs[2].censored_layers, 54);

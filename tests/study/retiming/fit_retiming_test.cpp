@@ -62,7 +62,7 @@ TEST_F(Surrogate, AgreesWithFreshTimings) {
   EXPECT_EQ(fit.points.front(), std::vector<double>(knobs, 0.0));
   EXPECT_NEAR(report::factor_at(fit, 0, fit.points.front()), 1, 1e-9);
   EXPECT_LE(fit.runs[0].worst_error, 0.03);
-  // Points that were used neither for the fit nor for its check.
+  // Compares at points that were used neither for the fit nor for its own check.
   for (const std::vector<double>& shape :
        std::vector<std::vector<double>>{{0.77, -0.31, 0.53, -0.9}, {-0.6, -0.85, 0.2, 0.7}, {0.45, 0.9, -0.95, 0.1}}) {
     std::vector<double> at(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(knobs));
@@ -88,7 +88,7 @@ TEST_F(Surrogate, WhatVariesOverTimeHasNone) {
   EXPECT_EQ(nlohmann::json::parse(report::to_json(fit))["runs"].size(), 0U);
 }
 
-// If another cluster cannot be simulated, only the sliders are lost; result and page remain.
+// If the changed cluster cannot be simulated, the page lacks only its sliders and says why.
 TEST_F(Surrogate, AFitThatFailsLeavesThePageItsReason) {
   scenario_.platform.changes.push_back({.link = "of no platform", .bandwidth_factor = 2});
   const report::Retiming fit = fit_retiming(scenario_, learned_, result_, false);

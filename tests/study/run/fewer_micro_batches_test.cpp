@@ -1,4 +1,4 @@
-// Compares steps of many micro-batches, extrapolated from two shorter steps, with the whole step.
+// Compares steps of many micro-batches that are extrapolated from two shorter steps with whole steps.
 #include "study/run/fewer_micro_batches.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@
 namespace dadsim::study {
 namespace {
 
-/// Four nodes of three GPUs, with one slow adapter per node; stages have unequal work: a table, eight blocks, a loss.
+/// Returns four nodes of three GPUs with one slow adapter per node. The work of stages is unequal: a table, eight
+/// blocks, and a loss.
 scenario::Scenario scenario_of(const std::string& timed_as) {
   const scenario::ScenarioSource source(
       "twelve.xml",
@@ -68,8 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
                     R"(batch="56" micro-batch="1" pipeline="2" schedule="zb-h1")",
                     R"(batch="40" micro-batch="1" tensor="3" sharding="gradients")"));
 
-/// Twelve devices in nodes of three: two devices of a layer are in one node or in two, so many of 22 layouts are in
-/// doubt. Extrapolated steps are within half a percent of whole steps, or the step is simulated whole.
+/// Twelve devices are in nodes of three, so two devices that divide a layer may be in different nodes. Many of the 22
+/// layouts are therefore uncertain. A step is extrapolated to within half a percent, or simulated whole.
 TEST(ShortenedSteps, TakeTheTimeOfWholeOnesInDoubtToo) {
   constexpr double kMostOff = 5e-3;
   int shorter = 0, in_doubt = 0, both = 0;
@@ -93,8 +94,8 @@ TEST(ShortenedSteps, TakeTheTimeOfWholeOnesInDoubtToo) {
   EXPECT_GE(both, 3) << in_doubt;
 }
 
-// Two of a node's three devices divide layers, and the third does so with a device of the next node: sums share
-// adapters.
+// Two of a node's devices divide layers, and the third divides them with a device of the next node, so collectives
+// share adapters.
 TEST(ShortenedSteps, KeepTheirDoubtsWhereTheWholeStepIsTooMuchWork) {
   const scenario::Scenario scenario = scenario_of(kInDoubt);
   ASSERT_TRUE(fewer_micro_batches(timed_as_of(scenario, {}), cluster_of(scenario)));
@@ -105,9 +106,9 @@ TEST(ShortenedSteps, KeepTheirDoubtsWhereTheWholeStepIsTooMuchWork) {
   EXPECT_NEAR(shortened.step_seconds / whole.step_seconds, 1, report::doubt_of(shortened) + report::doubt_of(whole));
 }
 
-// Two replicas enter the sums of their layers at different times. Sums that share adapters become longer, but the time
-// between the replicas must not. When this time grew from sum to sum, twice the micro-batches took a million times as
-// long.
+// Two replicas enter their all-reduces at different times. All-reduces that share adapters take longer, but the lag
+// between replicas must not grow. When the lag once grew with every all-reduce, twice the micro-batches took a million
+// times as long.
 TEST(ShortenedSteps, GrowWithMicroBatchesWhereReplicasAreApart) {
   const auto seconds = [](int batch) {
     return timed(scenario_of(fmt::format(

@@ -1,4 +1,4 @@
-// Compares the messages of devices that divide experts with values worked out by hand.
+// Compares messages of devices that divide experts with values computed by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,8 @@ using enum step::CollectiveKind;
 TEST(DividedExperts, HandOverRowsTwiceAPass) {
   for (const int group : {2, 8}) {
     const auto sums = collectives_of(with("expert-parallel=\"" + std::to_string(group) + "\""));
-    // Rows are sent out and back, forward and backward; bytes are from one device to each of the others.
+    // Tokens are sent to experts and back, in the forward and in the backward pass. Bytes are those from one device to
+    // each other device.
     const Sum rows = sums.at({experts, all_to_all});
     EXPECT_EQ(rows.count, 4);
     EXPECT_DOUBLE_EQ(rows.bytes, 4 * kElement * kRows * 256 / group);
@@ -36,16 +37,16 @@ TEST(DividedExperts, HandOverRowsTwiceAPass) {
 }
 
 // Two experts drawn evenly among 4 devices are on 4 (1 − (3/4)²) = 1.75 different devices. A quarter of an all-to-all
-// stays on its device; all bytes counted in Hybrid-EP's table are sent. Its kernels reach 0.774 + 0.057 of a message.
+// stays on its device, but Hybrid-EP's table counts all bytes. Its kernels reach 0.774 + 0.057 of a message's rate.
 TEST(DividedExperts, HandRowsOverOnceToEachDevice) {
   EXPECT_NEAR(spec::bytes_sent_once(4, 1, 2), 1.75 / 2 * 4 / 3 / (0.774 + 0.057), 1e-9);
 }
 
-/// Hybrid-EP on 16, 32 and 64 H100 with an adapter of 400 Gbit/s each: 4,096 rows of 7,168 numbers in bf16, sent to 8
-/// of the experts (deepseek-ai/DeepEP, Hybrid-EP_Implementation.md, calls from PyTorch, 8 multiprocessors, mean of both
-/// ways).
+/// Measured by Hybrid-EP on 16, 32 and 64 H100 with an adapter of 400 Gbit/s each. 4,096 tokens of 7,168 numbers in
+/// bf16 go to 8 of the experts (deepseek-ai/DeepEP, Hybrid-EP_Implementation.md, called from PyTorch, 8
+/// multiprocessors, mean of both directions).
 TEST(DividedExperts, HandRowsOverOnceToEachNodeAsHybridEpDoes) {
-  constexpr double kRate = 0.96 * 50e9;  // byte/s of a message over such an adapter
+  constexpr double kRate = 0.96 * 50e9;  // byte/s of a message over an adapter of 400 Gbit/s
   constexpr double kTable = 4096 * 7168 * 2.0;
   for (const auto& [nodes, rate] : {std::pair{2, 57.35e9}, {4, 48.61e9}, {8, 44.57e9}}) {
     const double different = nodes * (1 - std::pow(1 - 1.0 / nodes, 8));
@@ -55,7 +56,7 @@ TEST(DividedExperts, HandRowsOverOnceToEachNodeAsHybridEpDoes) {
   }
 }
 
-/// An exchange that overlaps another micro-batch costs at most the part that computing does not hide.
+/// An exchange that overlaps another micro-batch costs at most its part that computing does not hide.
 TEST(DividedExperts, HandRowsOverNextToAnotherMicroBatch) {
   const auto run = [](const std::string& how) { return run_experiment(with(how, 16), false).runs.front(); };
   const std::string how = R"(expert-parallel="16" micro-batch="1")";
@@ -73,7 +74,7 @@ TEST(DividedExperts, HandRowsOverNextToAnotherMicroBatch) {
             std::string::npos);
 }
 
-/// Kernels of experts are known only from whole steps of one software, and the band is that of such steps.
+/// Expert kernels are known only from whole steps of one training software, so they have the band of such steps.
 TEST(DividedExperts, HaveABandOfTheirOwn) {
   const auto categories = [](const std::string& how, int experts) {
     std::set<std::string> names;
@@ -94,7 +95,7 @@ TEST(DividedExperts, TakeNoLessThanTheirLaunches) {
   };
   const double ahead = seconds(R"(expert-parallel="4")");
   const double counted = seconds(R"(expert-parallel="4" expert-launch="counted")");
-  const double launches = 6.7e-3 + 2 * 0.144e-3;  // one block, two of 8 experts on each device
+  const double launches = 6.7e-3 + 2 * 0.144e-3;  // launches of one block with two of 8 experts on each device
   EXPECT_LT(ahead, launches);
   EXPECT_GT(counted, launches);
   EXPECT_LT(counted, launches + ahead);
@@ -159,7 +160,7 @@ TEST(DividedExperts, NeedWholeGroupsAndGradients) {
   EXPECT_NE(fault_of(R"(expert-imbalance="2")").find("needs expert parallelism"), std::string::npos);
 }
 
-/// Returns all bytes that a device hands over for sums and gathers of a run among peers.
+/// Returns all bytes that a device sends for reductions and gathers in a run among peers.
 double handed_over(const std::string& how, int experts, const std::string& run) {
   double bytes = 0;
   for (const auto& [which, sum] : collectives_of(with(how, experts, run))) {
@@ -168,8 +169,8 @@ double handed_over(const std::string& how, int experts, const std::string& run) 
   return bytes;
 }
 
-// Methods take each matrix of an expert separately: a block has three of 256 × 128 per expert. The router, 256 ×
-// experts, grows too.
+// Methods compress each matrix of an expert separately. With 16 experts instead of 8, a block has 8 times three more
+// matrices of 256 × 128, and its router of 256 × experts grows too.
 TEST(DividedExperts, MethodsTakeThemMatrixByMatrix) {
   constexpr double kMore = 16 - 8;
   const auto more = [](const std::string& run) { return handed_over("", 16, run) - handed_over("", 8, run); };
@@ -185,7 +186,7 @@ TEST(DividedExperts, MethodsTakeThemMatrixByMatrix) {
   EXPECT_DOUBLE_EQ(more(plain), kElement * kMore * (kExpert + 256));
 }
 
-// Four devices have the same two of eight experts, and exchange factors of these alone.
+// Four devices hold copies of the same two of eight experts, and exchange factors of these experts alone.
 TEST(DividedExperts, CopiesExchangeFactorsOfTheirOwn) {
   const std::string run = R"(<run algorithm="power-sgd" exchange="peer" rank="2" least-compression="1"/>)";
   const auto sums = collectives_of(with(R"(expert-parallel="4")", 8, run));
@@ -193,13 +194,13 @@ TEST(DividedExperts, CopiesExchangeFactorsOfTheirOwn) {
   EXPECT_FALSE(collectives_of(with(R"(expert-parallel="8")", 8, run)).contains({expert_copies, all_gather}));
 }
 
-// An adapter has two matrices, in × rank and rank × out.
+// An adapter has two matrices, of in × rank and rank × out.
 TEST(Adapters, MethodsTakeBothMatrices) {
   const auto of = [](const std::string& rank) {
     return handed_over("adapters=\"" + rank + "\"", 0,
                        R"(<run algorithm="power-sgd" exchange="peer" rank="1" least-compression="1"/>)");
   };
-  // Rank 1 of a matrix in × r has in + r numbers.
+  // A rank-1 factorisation of a matrix of in × r has in + r numbers.
   const scenario::Scenario scenario = with(R"(adapters="8")", 0);
   double sides = 0;
   double all = 0;

@@ -1,5 +1,5 @@
-// Compares scenarios with values worked out by hand: delayed weight gradients, exchanges during products, experts
-// divided again or with full capacity, and an optimizer on the host.
+// Compares scenarios with values computed by hand: delayed weight gradients, exchanges that overlap products, experts
+// divided by expert tensor parallelism or with full capacity, and an optimizer on the host.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -33,7 +33,7 @@ schedule::Schedule schedule_of(const scenario::Scenario& scenario) {
 
 schedule::Schedule schedule_of(const std::string& how) { return schedule_of(with(how)); }
 
-/// Returns the bytes that a device copies to or from its host in a step.
+/// Returns the bytes that a device copies to or from its host per step.
 double copied(const scenario::Scenario& scenario, schedule::HostCopy copy) {
   double bytes = 0;
   for (const schedule::Task& task : schedule_of(scenario).tasks) {
@@ -63,8 +63,8 @@ TEST(WaitingGradients, ComputeTheSameInLessTime) {
   EXPECT_EQ(sent(R"(schedule="zb-h1")").count, sent("").count);
 }
 
-/// Two blocks in four pieces: the layers before and after the blocks are a piece each, and one stage has both end
-/// pieces.
+/// The model has four pieces: two blocks, the layers before them and the layers after them. In a V-shaped schedule, one
+/// stage holds the first and the last piece.
 TEST(WaitingGradients, GoThereAndBack) {
   const std::string pipeline = R"(pipeline="2" micro-batch="1" interleave="2" )";
   EXPECT_DOUBLE_EQ(flops_of(pipeline + R"(schedule="dualpipe-v")"), flops_of(pipeline));
@@ -83,7 +83,8 @@ TEST(WaitingGradients, AreRefusedWhereTheyCannotWait) {
             std::string::npos);
 }
 
-// Four micro-batches: sums between groups, and on request scatters too, are sent once instead of four times.
+// With four micro-batches, all-reduces between groups are sent once instead of four times. With "all", so are
+// reduce-scatters.
 TEST(DeferredSums, GoWithTheLastMicroBatch) {
   const std::string groups = R"(sharding="parameters" sharding-group="8" micro-batch="1" )";
   const auto each = collectives_of(with(groups, 0));
@@ -113,7 +114,7 @@ TEST(DeferredSums, GoWithTheLastMicroBatch) {
             std::string::npos);
 }
 
-// The output of a block is one vector per token, whatever number of experts the token went through.
+// A stage sends one vector per token, however many experts the token went through.
 TEST(Stages, SendATokenOnceWhateverItsExperts) {
   const auto sent = [](const char* per_token) {
     scenario::Scenario scenario = with(R"(pipeline="2" micro-batch="1")");
@@ -128,7 +129,7 @@ TEST(Stages, SendATokenOnceWhateverItsExperts) {
   EXPECT_DOUBLE_EQ(sent("4").bytes, one.bytes);
 }
 
-/// Returns the bucket size of a scenario that sets none.
+/// Returns the bucket size of a scenario that does not set one.
 double bucket_of(const std::string& how) { return with(how, 0).runs.front().bucket_bytes; }
 
 TEST(DefaultBuckets, AreThoseOfTheFrameworkThatDividesSo) {
@@ -178,12 +179,12 @@ TEST(DividedExperts, AreDividedOnceMore) {
   const std::string divided = R"(tensor="2" sequence-parallel="true" expert-parallel="4" )";
   const auto whole = collectives_of(with(divided));
   const auto once_more = collectives_of(with(divided + R"(expert-tensor="2")"));
-  // Each of the two sends its part of the rows to its counterparts on other devices; the received parts are then
+  // Each of two devices sends its half of the rows to its counterparts on other devices. The received halves are then
   // gathered.
   EXPECT_DOUBLE_EQ(once_more.at({experts, all_to_all}).bytes, 4 * kElement * kRows / 2 * 256 / 4);
   EXPECT_DOUBLE_EQ(once_more.at({experts, all_to_all}).bytes, whole.at({experts, all_to_all}).bytes);
-  // Gathers inputs in the forward pass and for weight gradients, and output gradients in the backward pass; scatters
-  // sums.
+  // Adds three gathers (inputs in the forward pass, inputs and output gradients in the backward pass) and two scatters
+  // of sums.
   EXPECT_DOUBLE_EQ(once_more.at({tensor, all_gather}).bytes - whole.at({tensor, all_gather}).bytes,
                    3 * kElement * kRows * 256 / 2);
   EXPECT_DOUBLE_EQ(once_more.at({tensor, reduce_scatter}).bytes - whole.at({tensor, reduce_scatter}).bytes,
@@ -202,7 +203,7 @@ TEST(Offload, TakesTheOptimizerToTheHost) {
   const auto on_host = [](const std::string& link, const std::string& host = "100GBps") {
     return R"(offload="optimizer" offload-rate=")" + link + R"(" host-rate=")" + host + "\"";
   };
-  // Gradients go to the host and parameters return, over links of 1 and 2 GB/s.
+  // Gradients go to the host and parameters come back, over a link of 1 or 2 GB/s.
   EXPECT_NEAR(seconds_of(on_host("1GBps")) - seconds_of(on_host("2GBps")), 2 * kElement * parameters * (1e-9 - 0.5e-9),
               1e-6);
   EXPECT_GT(seconds_of(on_host("2GBps", "1GBps")), seconds_of(on_host("2GBps", "10GBps")));
@@ -213,7 +214,7 @@ TEST(Offload, TakesTheOptimizerToTheHost) {
   EXPECT_EQ(after.optimizer + after.master_copies, 0);
   EXPECT_DOUBLE_EQ(before.total() - after.total(), before.optimizer + before.master_copies);
   EXPECT_NE(fault_of(R"(offload="optimizer")").find("lacks 'offload-rate'"), std::string::npos);
-  // A quarter of the state: a quarter of the link's time, and the rest stays.
+  // A quarter of the optimizer's state takes a quarter of the link's time; three quarters stay on the device.
   const auto quarter = [&](const std::string& link) { return on_host(link) + R"( offload-share="0.25")"; };
   EXPECT_NEAR(seconds_of(quarter("1GBps")) - seconds_of(quarter("2GBps")),
               0.25 * 2 * kElement * parameters * (1e-9 - 0.5e-9), 1e-6);
@@ -224,9 +225,9 @@ TEST(Offload, TakesTheOptimizerToTheHost) {
   EXPECT_NE(fault_of(R"(offload-share="0.5")").find("needs offload"), std::string::npos);
 }
 
-/// Bytes kept per token of a block, in 16 bit: six numbers per width (inputs and outputs of norms, and the sums with
-/// attention and the MLP); queries, keys, values and their mix; three per width of the gated MLP. Each head adds a sum
-/// of scores in fp32.
+/// Bytes kept per token of a block, in 16 bit. Six numbers per unit of width: inputs and outputs of norms, and sums
+/// with attention and the MLP. Then queries, keys, values and their mix, and three numbers per unit of the gated MLP.
+/// Each head adds its sum of scores in fp32.
 constexpr double kKeptBlock = 12 * 256 + 2 * (4 + 2 * 2) * 64 + 2 * 4 * 64 + 4 * 4 + 6 * 512;
 
 TEST(Offload, TakesActivationsThereAndBack) {
@@ -238,7 +239,7 @@ TEST(Offload, TakesActivationsThereAndBack) {
     EXPECT_DOUBLE_EQ(copied(quick + R"(tensor="2" sequence-parallel="true")", copy), kTokens * kKeptBlock / 2);
     EXPECT_DOUBLE_EQ(copied(quick + R"(recompute="full")", copy), kTokens * kElement * 256);
   }
-  // Copies to the host overlap the last block; copies back follow it.
+  // Copies to the host overlap the last block. Copies back come after it.
   EXPECT_NEAR(seconds_of(on_host("100MBps")) - seconds_of(on_host("200MBps")), 2 * kTokens * kKeptBlock * 5e-9, 1e-6);
   EXPECT_NEAR(seconds_of(on_host("900GBps")), seconds_of(""), 0.02 * seconds_of(""));
   EXPECT_NE(fault_of(quick + R"(pipeline="2" micro-batch="1" schedule="zb-h1")").find("delays weight gradients"),
@@ -246,7 +247,7 @@ TEST(Offload, TakesActivationsThereAndBack) {
   EXPECT_NE(fault_of(quick + R"(host-rate="10GBps")").find("needs offload=\"optimizer\""), std::string::npos);
 }
 
-/// Two blocks of a GPT with dropout on 16 devices; `more` are further attributes of <timed-as>.
+/// Returns two blocks of a GPT with dropout on 16 devices; `more` are further attributes of <timed-as>.
 scenario::Scenario gpt_with(const std::string& more) {
   const test::TemporaryFolder folder;
   const std::string path = folder.path("scenario.xml");
@@ -262,10 +263,10 @@ scenario::Scenario gpt_with(const std::string& more) {
   return load_scenario(path, {}, make_catalog());
 }
 
-// Activations kept by a block with s b tokens of width h and a heads, in bytes per s b h: 34 + 5 a s / h. Divided among
-// t devices: 10 + 24 / t + 5 a s / (h t); along the sequence too: (34 + 5 a s / h) / t; with scores recomputed: 34 / t.
-// A block that is recomputed keeps its input: 2. Source: Korthikanti et al., arXiv:2205.05198, equations 1, 2 and 4,
-// and section 5.
+// Bytes of activations that a block keeps, per s b h (s b tokens of width h, a heads): 34 + 5 a s / h. With tensor
+// parallelism over t devices: 10 + 24 / t + 5 a s / (h t). With sequence parallelism too: (34 + 5 a s / h) / t. With
+// scores recomputed: 34 / t. A fully recomputed block keeps its input: 2. Source: Korthikanti et al., arXiv:2205.05198,
+// equations 1, 2 and 4, and section 5.
 TEST(Offload, TakesThereWhatABlockKeepsByKorthikanti) {
   constexpr double kScores = 5.0 * 8 * 64 / 256;
   for (const auto& [how, kept] : {std::pair{"", 34 + kScores},

@@ -1,4 +1,4 @@
-// Compares Muon's work on divided devices with values worked out by hand: Newton–Schulz of whole matrices, and the
+// Compares Muon on divided devices with values computed by hand: Newton–Schulz iterations on whole matrices, and the
 // messages that assemble them.
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ scenario::Scenario muon(const std::string& how, int experts = 0) {
   return scenario;
 }
 
-/// Matrices that Muon orthogonalises in a scenario, on a device whose layers are not divided.
+/// Matrices that Muon orthogonalises in a scenario without tensor parallelism.
 struct Matrices {
   explicit Matrices(const scenario::Scenario& scenario) {
     const spec::ModelShape model = timed_as_of(scenario, {}).shape;
@@ -42,20 +42,20 @@ struct Matrices {
     }
   }
   double all() const { return std::accumulate(flops.begin(), flops.end(), 0.0); }
-  /// Deals the matrices out to `devices`, the largest first; returns the flops of the device with the most.
+  /// Deals matrices out to `devices`, the largest first. Returns the flops of the device with the most work.
   double most(std::size_t devices) const {
     std::vector<double> sorted = flops, of_device(devices);
     std::ranges::sort(sorted, std::greater{});
     for (const double one : sorted) *std::ranges::min_element(of_device) += one;
     return *std::ranges::max_element(of_device);
   }
-  std::vector<double> flops;  ///< per matrix
+  std::vector<double> flops;  ///< flops of each matrix
   double dense_bytes = 0, expert_bytes = 0, split_bytes = 0;
   int split = 0;
 };
 
 struct Device {
-  double flops = 0, launches = 0, seconds = 0;  ///< flops and launches of Newton–Schulz, seconds of its transfers
+  double flops = 0, launches = 0, seconds = 0;  ///< flops and launches of Newton–Schulz, and seconds of its transfers
 };
 
 Device device_of(const scenario::Scenario& scenario) {
@@ -76,7 +76,7 @@ Device device_of(const scenario::Scenario& scenario) {
   return device;
 }
 
-/// Returns the collectives that Muon sends in addition to AdamW's.
+/// Returns the collectives that Muon sends and AdamW does not.
 Sum more_than_adam(const std::string& how, schedule::Among among, step::CollectiveKind kind, int experts = 0) {
   const auto of = [&](const scenario::Scenario& scenario) {
     Collectives all = collectives_of(scenario);
@@ -113,8 +113,8 @@ TEST(DividedMuon, DevicesThatDivideStatesHaveDifferentMatrices) {
   }
 }
 
-// Devices that divide the optimizer or gradients hold whole matrices, so Muon sends nothing else. Divided parameters
-// are assembled by an all-to-all, and another returns the steps; bytes are per other device.
+// Devices that shard only the optimizer or gradients hold whole matrices, so Muon sends nothing more. Sharded
+// parameters are assembled by an all-to-all, and a second one returns the steps. Bytes are those to each other device.
 TEST(DividedMuon, DividedParametersGoThereAndBack) {
   const Matrices matrices(muon(""));
   for (const char* how : {R"(sharding="optimizer")", R"(sharding="gradients")"}) {

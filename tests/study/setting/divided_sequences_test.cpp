@@ -1,4 +1,4 @@
-// Tests the messages of devices that divide sequences, or divide states in groups.
+// Tests messages of devices that divide sequences, or shard states in groups.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,14 +13,14 @@ using namespace test_division;
 using enum schedule::Among;
 using enum step::CollectiveKind;
 
-constexpr double kKeys = 2 * 2 * 64;  // numbers of the keys and values of a position
+constexpr double kKeys = 2 * 2 * 64;  // numbers in the keys and values of one position
 
 TEST(DividedSequences, GatherKeysAndScatterTheirGradients) {
   for (const int parts : {2, 4}) {
     for (const char* how : {"ring", "all-gather"}) {
       const auto sums =
           collectives_of(with("context=\"" + std::to_string(parts) + "\" context-exchange=\"" + how + "\""));
-      // Two blocks: each gathers keys and values in both passes, and scatters their gradients in the backward pass.
+      // Each of two blocks gathers keys and values in both passes, and scatters their gradients in the backward pass.
       EXPECT_EQ(sums.at({context, all_gather}).count, 4);
       EXPECT_DOUBLE_EQ(sums.at({context, all_gather}).bytes, 4 * kElement * kTokens / parts * kKeys);
       EXPECT_EQ(sums.at({context, reduce_scatter}).count, 2);

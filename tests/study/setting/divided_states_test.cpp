@@ -1,5 +1,5 @@
-// Tests which states workers may divide: it depends on whether they share sums of gradients, other sums, or something
-// else.
+// Tests which states workers may shard: it depends on whether they reduce gradients, reduce other numbers, or send
+// something else.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,7 +15,7 @@ using enum step::CollectiveKind;
 
 std::string run_of(const std::string& attributes) { return "<run exchange=\"peer\" algorithm=" + attributes + "/>"; }
 
-/// Each worker computes directions that all workers need from P and Q, so that a part of their sums is not enough.
+/// Each worker computes directions from P and Q that all workers need, so P and Q must be summed whole, not scattered.
 TEST(DividedStates, PowerSgdSumsPAndQWholeAndGathersParameters) {
   const std::string run = run_of(R"("power-sgd")");
   const auto plain = collectives_of(with("", 0, run));

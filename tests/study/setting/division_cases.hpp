@@ -1,4 +1,4 @@
-// A small transformer with experts on 16 devices, and the collectives of its step.
+// A small transformer with experts on 16 devices, and the collectives of one step.
 #pragma once
 
 #include <fstream>
@@ -18,8 +18,8 @@ namespace dadsim::study::test_division {
 
 constexpr const char* kGradientSharing = R"(<run algorithm="gradient-sharing" exchange="peer"/>)";
 
-/// Returns a scenario of 16 devices. `more`: further attributes of <timed-as>. `experts`: 0: a transformer without
-/// experts.
+/// Returns a scenario of 16 devices. `more`: further attributes of <timed-as>. `experts`: number of experts; 0: a
+/// transformer without experts.
 inline scenario::Scenario with(const std::string& more, int experts = 8, const std::string& run = kGradientSharing) {
   const test::TemporaryFolder folder;
   const std::string of_experts = experts == 0 ? ""
@@ -63,7 +63,7 @@ inline Collectives collectives_of(const scenario::Scenario& scenario) {
   return sums;
 }
 
-/// Returns the time of the first run's step by flow ÷ its time message by message.
+/// Returns the first run's step time by flow ÷ its time by messages.
 inline double flow_by_message(scenario::Scenario scenario) {
   const auto seconds = [&scenario](spec::Fidelity fidelity) {
     scenario.network.fidelity = fidelity;
@@ -73,7 +73,7 @@ inline double flow_by_message(scenario::Scenario scenario) {
   return seconds(spec::Fidelity::flow) / by_message;
 }
 
-/// Returns the error of such a scenario; empty if none.
+/// Returns the error that with() throws for these arguments; "" if there is none.
 inline std::string fault_of(const std::string& more, int experts = 8, const std::string& run = kGradientSharing) {
   try {
     with(more, experts, run);
@@ -83,9 +83,9 @@ inline std::string fault_of(const std::string& more, int experts = 8, const std:
   return {};
 }
 
-constexpr double kElement = 2;               // bytes
-constexpr double kTokens = 4 * 64;           // tokens of a batch
-constexpr double kRows = kTokens * 2;        // each token goes to two experts
-constexpr double kExpert = 3 * 256.0 * 128;  // parameters
+constexpr double kElement = 2;               // bytes of a number
+constexpr double kTokens = 4 * 64;           // tokens in a batch
+constexpr double kRows = kTokens * 2;        // expert inputs: each token goes to two experts
+constexpr double kExpert = 3 * 256.0 * 128;  // parameters of an expert
 
 }  // namespace dadsim::study::test_division

@@ -1,4 +1,4 @@
-// Tests what a framework cannot send or hold, and how it changes the time of a round.
+// Tests which models a framework cannot send or hold, and how it changes the time of a round.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace dadsim::study {
 namespace {
 
-/// Returns a scenario of three clients with unequal lines.
+/// Returns a scenario of three clients whose lines differ.
 std::string of_framework(const std::string& framework, const std::string& payload, const std::string& server) {
   return R"(<scenario name="Three clients" seed="1"><platform><federation>
 <sites name="a" count="2" up="100Mbps" down="400Mbps" latency="1ms" transport="plain"/>
@@ -48,13 +48,13 @@ TEST(FrameworkCheck, RefusesModelsThatAreLongerThanAMessage) {
 }
 
 TEST(FrameworkCheck, RefusesServersThatCannotHoldTheirClients) {
-  // Three clients and two more models: five models of 3 GB exceed 8 GB.
+  // The server holds the models of three clients and two more: five models of 3 GB exceed 8 GB.
   const std::string faults = framework_faults(of_framework(R"(name="nvflare")", "3GB", "jetson-tx2"));
   EXPECT_NE(faults.find("the server of nvflare 2.7.1 holds 5 models of"), std::string::npos) << faults;
   EXPECT_EQ(framework_faults(of_framework(R"(name="nvflare" server-models="0")", "2GB", "jetson-tx2")), "");
 }
 
-// State other than parameters can be sent only if it exists; then every model carries it, among peers too.
+// sends="state" requires state besides parameters. Every model then carries it, among peers too.
 TEST(FrameworkCheck, SendsWhatThereIsOfAState) {
   EXPECT_NE(framework_faults(of_framework(R"(sends="state")", "10MB", "xeon-8380"))
                 .find("<framework sends=\"state\"> has no effect: a payload sets the bytes"),
@@ -97,7 +97,8 @@ TEST(FrameworkCheck, EachCostIsInTheRound) {
   EXPECT_NEAR(seconds_with(R"(deserialise="10MBps")"), none + 1, 1e-6);
   EXPECT_NEAR(seconds_with(R"(server-serialise="10MBps")"), none + 3, 1e-6) << "three share a core";
   EXPECT_NEAR(seconds_with(R"(server-serialise="10MBps" server-cores="3")"), none + 1, 1e-6);
-  // The two fast clients arrive after 0.2 + 0.8 s; from then on the server sums without a pause.
+  // The two fast clients arrive after 0.2 + 0.8 s. From then on, the server sums the models of three clients, one
+  // second each.
   EXPECT_NEAR(seconds_with(R"(aggregate="10MBps")"), 0.2 + 0.8 + 3, 0.01);
 }
 

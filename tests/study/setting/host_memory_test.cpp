@@ -9,7 +9,7 @@
 namespace dadsim::study {
 namespace {
 
-/// 100,000 sites that train an MLP of 203,530 parameters with Adam.
+/// Provides 100,000 sites that train an MLP of 203,530 parameters with Adam.
 struct HostMemory : testing::Test {
   HostMemory() {
     scenario.workers.resize(100'000);
@@ -33,7 +33,7 @@ struct HostMemory : testing::Test {
 };
 
 TEST_F(HostMemory, IsOfEverySiteThatHasWeightsOfItsOwn) {
-  const double all = 1e5 * 4 * 4 * 203'530;  // weights, gradient, two moments
+  const double all = 1e5 * 4 * 4 * 203'530;  // each site holds weights, gradient and two moments
   EXPECT_NEAR(needed("no-sharing"), all, 0.01 * all);
   EXPECT_LT(needed("gradient-sharing"), 1e-3 * all);
   EXPECT_LT(needed("pooled"), 1e-3 * all);
@@ -53,7 +53,7 @@ TEST_F(HostMemory, ThatIsNotThereIsRefusedWithTheFigure) {
 TEST_F(HostMemory, OfAnEventDrivenRunIsWhatItsClientsHold) {
   const double model = 4 * 203'530;
   scenario.workers.resize(1000);
-  scenario.training.evaluate_every = 1;  // no weights between evaluations are kept
+  scenario.training.evaluate_every = 1;  // every step is evaluated, so no weights are kept for a later evaluation
   const auto models = [&](const std::string& algorithm, const spec::ParameterValues& parameters) {
     spec::RunSpec sharing;
     sharing.algorithm = "gradient-sharing";
@@ -62,13 +62,13 @@ TEST_F(HostMemory, OfAnEventDrivenRunIsWhatItsClientsHold) {
     run.event_driven = true;
     return (host_bytes_of(scenario, run, sample) - none) / model;
   };
-  // Each selected client holds a model to return; the part received so far is a second one.
+  // Each selected client holds a model to return, and a second one to which it adds what it receives.
   EXPECT_NEAR(models("fedavg", {{"rounds", "5"}, {"fraction", "0.1"}, {"deadline", "0"}}), 200, 1);
   EXPECT_NEAR(models("fedavg", {{"rounds", "5"}, {"fraction", "1"}, {"deadline", "0"}}), 2000, 1);
   EXPECT_NEAR(models("scaffold", {{"rounds", "5"}, {"fraction", "0.1"}, {"deadline", "0"}}), 300, 1);
-  // With a deadline, the number of participating clients is unknown.
+  // With a deadline, the number of clients that take part is unknown.
   EXPECT_NEAR(models("fedavg", {{"rounds", "5"}, {"fraction", "0.1"}, {"deadline", "2"}}), 1, 0.1);
-  // Each working client holds a version of its own; no more clients take part than the run needs.
+  // Each working client holds a version of the model. No more clients work than the run needs.
   EXPECT_NEAR(models("fedasync", {{"concurrency", "0"}, {"updates", "0"}}), 1000, 1);
   EXPECT_NEAR(models("fedasync", {{"concurrency", "50"}, {"updates", "0"}}), 50, 1);
   EXPECT_NEAR(models("fedbuff", {{"concurrency", "0"}, {"updates", "4"}, {"buffer", "10"}}), 40, 1);

@@ -13,7 +13,7 @@ step::StepTiming took(double seconds) {
   return timing;
 }
 
-// 30 learned samples stand for 60 timed ones; 100 samples per second: 0.6 s.
+// 30 learned samples stand for 60 timed samples, which take 0.6 s at 100 samples per second.
 TEST(InputLimit, NoStepIsShorterThanItsBatchTakes) {
   TimedAs timed;
   timed.sample_scale = 2;

@@ -1,5 +1,5 @@
-// Compares pipeline steps by flow with the same steps message by message. The first and last stage share a table, and
-// pieces pass from the last stage to the first. An adapter serves one GPU or a whole node.
+// Compares pipeline steps by flow with steps by messages. The first and the last stage share a table, and model chunks
+// pass from the last stage to the first. An adapter serves one GPU or a whole node.
 #include <gtest/gtest.h>
 
 #include <fstream>

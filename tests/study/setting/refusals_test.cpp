@@ -1,5 +1,5 @@
-// Expects that attributes without effect are refused, with their line and a remedy. Each accepted kind of layer is
-// timed with every method.
+// Expects that attributes without effect are refused, with their line and a remedy. Times every method with every kind
+// of layer that it accepts.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ std::string scenario_of(const std::string& runs, const std::string& network = ""
          "</scenario>\n";
 }
 
-/// Returns each refusal as "LINE: what; remedy"; empty if accepted. `times_alone`: as with --timing-only.
+/// Returns each refusal as "LINE: what; remedy"; empty if the text is accepted. `times_alone`: as with --timing-only.
 std::string refused(const std::string& text, bool times_alone = false) {
   const test::TemporaryFolder folder;
   try {
@@ -117,7 +117,7 @@ TEST(Refusals, WhatGoesByNumbersNeedsSomethingThatIsLearned) {
   EXPECT_EQ(refused(scenario_of("  <run algorithm=\"partial-dad\"/>\n"), true), "");
 }
 
-/// Returns refusals with --timing-only on a cluster of two nodes of four GPUs; five of the GPUs work.
+/// Returns refusals with --timing-only on two nodes of four GPUs, of which five GPUs are workers.
 std::string refused_times(const std::string& timed_as, const std::string& run = "", const std::string& file = "") {
   const test::TemporaryFolder folder;
   if (!file.empty()) folder.write("own.xml", file);
@@ -236,7 +236,7 @@ TEST(Refusals, TrafficOfHostsThatAPlatformFileDoesNotHave) {
   EXPECT_NE(told("h-1", "h-3").find("there is no route from 'h-1' to 'h-3'"), std::string::npos) << told("h-1", "h-3");
 }
 
-// Embeddings have no outer product and no forward product; recurrences launch kernels position by position.
+// Embeddings have no outer product and no forward product, and recurrences launch kernels for each position.
 TEST(Timed, EveryMethodIsTimedOnEveryKindOfLayer) {
   const test::TemporaryFolder folder;
   folder.write("own.xml", R"(<workload name="own">

@@ -68,7 +68,7 @@ TEST_F(ScheduleMemories, MakeThemOnceForWhatIsTheSame) {
   EXPECT_EQ(ask(scenario_.runs[0], timed_), first);
 }
 
-// Adam moves 7 floats of 4 bytes per parameter; the search for infinities moves 2 bytes of a gradient: 1/14 more.
+// Adam moves 7 floats of 4 bytes per parameter. Checking gradients for infinities reads 2 bytes more, which is 1/14.
 TEST_F(ScheduleMemories, SearchForInfinitiesPassesOverGradients) {
   TimedAs searched = timed_;
   searched.update_share = 1 + 1.0 / 14;

@@ -1,4 +1,4 @@
-// Tests `dadsim sweep` and `dadsim merge` through the real program.
+// Tests the commands `dadsim sweep` and `dadsim merge`.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Compares the shipped map of the fastest method per network with a closed form.
+// Compares the shipped map of the fastest method per network with a closed-form solution.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,12 +20,11 @@ constexpr std::size_t kLatencies = 9;
 constexpr std::size_t kBandwidths = 11;
 using Map = std::array<std::array<std::string, kBandwidths>, kLatencies>;
 
-/// Returns the round trips through the hub that follow one another in a step: PowerSGD waits for biases, P and Q in
-/// turn.
+/// Returns the number of round trips through the hub in a step: PowerSGD waits for biases, P and Q in turn.
 double rounds_of(const std::string& algorithm) { return algorithm == "power-sgd" ? 3 : 1; }
 
-/// Returns the seconds to the target on a star whose hub is never the limit. A step consists of computing, every byte
-/// once over the site's line, and the line's latency in both directions per round trip.
+/// Returns the seconds to the target on a star whose hub is never the limit. A step is computing, every byte once over
+/// the site's line, and the latency in both directions per round trip.
 double closed_form(const SweepRun& run, double bandwidth, double latency) {
   const report::FigureValues& of = run.figures;
   const double bytes = of["bytes_up_per_worker"] + of["bytes_down_per_worker"];

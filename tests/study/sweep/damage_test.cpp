@@ -1,4 +1,4 @@
-// Tests damaged sweep files, and files that are no sweeps.
+// Tests damaged sweep files, and files that are not of sweeps.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -57,7 +57,7 @@ class DamagedSweep : public testing::Test {
   std::string csv_;
 };
 
-// Before a fix, 10 of 400 flips gave another CSV, and 18 a "bug of ours". fuzz/sweep-flips tries 10,000.
+// 10 of 400 flipped bytes once gave another CSV, and 18 an internal error. fuzz/sweep-flips tries 10,000.
 TEST_F(DamagedSweep, EveryFlippedByteIsReadAsItWasOrRefused) {
   const std::string content = bytes("a.sqlite");
   int read = 0;
@@ -96,7 +96,7 @@ TEST_F(DamagedSweep, SaysWhatIsLostAndGoesOnWithTheRest) {
   EXPECT_EQ(sweep_csv(read("m.sqlite")), csv_);
 }
 
-// A merge used to count up to this number.
+// A merge once counted up to this number.
 TEST_F(DamagedSweep, ANumberOfPointsThatCannotBeIsRefusedAtOnce) {
   change("a.sqlite", "UPDATE sweep SET points = 4000000000000000000");
   const std::string words =
@@ -104,7 +104,7 @@ TEST_F(DamagedSweep, ANumberOfPointsThatCannotBeIsRefusedAtOnce) {
   EXPECT_NE(words.find("description of its sweep is damaged"), std::string::npos) << words;
 }
 
-// The error used to be reported as lack of memory, with the advice to ask for less.
+// The error was once reported as a lack of memory, with the advice to ask for less.
 TEST_F(DamagedSweep, AValueThatIsLongerThanAnyIsRefusedAsDamage) {
   const std::string file = std::string(DADSIM_SOURCE_DIR) + "/fuzz/corpus/sweep/endless";
   for (const bool salvage : {false, true}) {
@@ -135,7 +135,7 @@ TEST_F(DamagedSweep, DamagedLearningIsLearnedAgain) {
   EXPECT_EQ(sweep_csv(read("b.sqlite")), csv_);
 }
 
-// All points used to be recorded as permanently failed.
+// All points were once recorded as permanently failed.
 TEST_F(DamagedSweep, APageThatCannotBeReadAnyMoreIsNoResult) {
   go_on("b.sqlite", true);
   std::int64_t page = 0;
@@ -159,7 +159,7 @@ TEST_F(DamagedSweep, APageThatCannotBeReadAnyMoreIsNoResult) {
     }
     EXPECT_EQ(database->number("SELECT COUNT(*) FROM trial"), 0);
   }
-  // The sweep continues from the intact part.
+  // The sweep continues with the intact part.
   merge_sweeps(folder_.path("m.sqlite"), {folder_.path("b.sqlite")}, {.salvage = true});
   go_on("m.sqlite");
   EXPECT_EQ(sweep_csv(read("m.sqlite")), csv_);

@@ -1,4 +1,4 @@
-// Tests, with the real program, that failures of the system are never stored as results of a sweep.
+// Tests that failures of the system are never stored as results of a sweep. Runs the dadsim program.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -31,7 +31,7 @@ class SweepInItsEnvironment : public testing::Test {
     std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
   }
 
-  /// Starts the program after `prepare` in its process; its output goes to `err`.
+  /// Starts the program, after calling `prepare` in its process; its output goes to `err`.
   pid_t start(const std::vector<std::string>& arguments, const std::function<void()>& prepare) const {
     const pid_t child = ::fork();
     if (child != 0) return child;
@@ -53,7 +53,7 @@ class SweepInItsEnvironment : public testing::Test {
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-  /// Waits until the sweep has begun.
+  /// Waits until the sweep's file exists.
   void wait_for_file() const {
     for (int i = 0; i < 3000 && !std::filesystem::exists(folder_.path("a.sqlite-wal")); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -68,7 +68,7 @@ class SweepInItsEnvironment : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-// An existing file used to be reported as no sweep.
+// Without a free descriptor, an existing file was once reported as not being a sweep.
 TEST_F(SweepInItsEnvironment, AFileThatNoDescriptorIsLeftForIsNotRefused) {
   const std::string path = folder_.path("b.sqlite");
   Database(path, Database::Access::write).execute("CREATE TABLE a (b)");
@@ -84,14 +84,14 @@ TEST_F(SweepInItsEnvironment, AFileThatNoDescriptorIsLeftForIsNotRefused) {
   EXPECT_NO_THROW(Database(path, Database::Access::read));
 }
 
-// If the parent ignored SIGCHLD, 60 of 60 points used to be recorded as failed.
+// When the parent ignored SIGCHLD, 60 of 60 points were once recorded as failed.
 TEST_F(SweepInItsEnvironment, AParentThatIgnoresTheEndOfChildrenChangesNothing) {
   const int code = wait(start(sweep_, [] { std::signal(SIGCHLD, SIG_IGN); }));
   EXPECT_EQ(code, cli::kSuccess) << err();
   EXPECT_EQ(count("trial WHERE status = 'done'"), 30);
 }
 
-// The process limit of a user, which does not apply to root.
+// A user's limit on processes does not apply to root, so the program runs as another user.
 TEST_F(SweepInItsEnvironment, WhereThereIsNoProcessToBeHadNothingIsRecorded) {
   const auto as_nobody = [] {
     if (::geteuid() == 0 && (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)) ::_exit(126);
@@ -109,7 +109,7 @@ TEST_F(SweepInItsEnvironment, WhereThereIsNoProcessToBeHadNothingIsRecorded) {
   EXPECT_NE(err().find("run the same command"), std::string::npos) << err();
   EXPECT_EQ(err().find("<route>"), std::string::npos) << err();
 
-  // The limit can also be reached during the sweep: other processes of the user take the remaining ones.
+  // The limit can also be reached during the sweep, when other processes of the user take the remaining places.
   const auto with_few = [&] {
     as_nobody();
     const rlimit few{8, 8};
@@ -130,14 +130,14 @@ TEST_F(SweepInItsEnvironment, WhereThereIsNoProcessToBeHadNothingIsRecorded) {
     ::kill(other, SIGKILL);
     ::waitpid(other, nullptr, 0);
   }
-  // The sweep may have finished by then; for a user other than root, the other processes count from the beginning.
+  // The sweep may have ended before. If the test does not run as root, the user's other processes count from the start.
   EXPECT_TRUE(stopped == cli::kSimulationFailed || stopped == cli::kSuccess) << stopped << ": " << err();
   EXPECT_EQ(count("trial WHERE status = 'failed'"), 0);
   EXPECT_EQ(wait(start(sweep_, as_nobody)), cli::kSuccess) << err();
   EXPECT_EQ(count("trial WHERE status = 'done'"), 30);
 }
 
-// The limit on file size used to end the process by SIGXFSZ.
+// The limit on file size once ended the process with SIGXFSZ.
 TEST_F(SweepInItsEnvironment, AFileThatMayNotGrowIsAResultThatCannotBeWritten) {
   const auto small_files = [] {
     const rlimit tight{60'000, 60'000};  // bytes
@@ -168,11 +168,11 @@ TEST_F(SweepInItsEnvironment, AHangUpIsAnInterruptUnlessItIsIgnored) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path("a.sqlite-wal"))) << "one file is left";
   const pid_t without_terminal = start(sweep_, [] { std::signal(SIGHUP, SIG_IGN); });  // nohup does this
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  ::kill(without_terminal, SIGHUP);  // at any time, however early
+  ::kill(without_terminal, SIGHUP);  // at any time, even very early
   EXPECT_EQ(wait(without_terminal), cli::kSuccess) << err();
 }
 
-// The program used to ignore SIGTERM while its child examined the platform.
+// The program once ignored SIGTERM while its child examined the platform.
 TEST_F(SweepInItsEnvironment, LookingAtALargePlatformIsInterruptedAtOnce) {
   folder_.write("large.xml", R"(<cluster-platform>
     <gpu-cluster nodes="12500" gpus="8" inside="nvlink-3" rails="8" nic="ib-hdr"><one-switch/></gpu-cluster>

@@ -1,4 +1,4 @@
-// Tests sweeps over runs in which the order of events decides what is learned.
+// Tests sweeps over runs in which the order of events determines the learned model.
 #include <gtest/gtest.h>
 
 #include "scenario/document/print.hpp"
@@ -14,7 +14,8 @@
 namespace dadsim::study {
 namespace {
 
-/// Returns a scenario of four sites, one with its own links; clients that arrive after the deadline are not waited for.
+/// Returns a scenario of four sites, one of them on another line; the server does not wait for clients after the
+/// deadline.
 std::string hurried_scenario(const std::string& sweep) {
   return R"(<?xml version="1.0" encoding="UTF-8"?>
 <scenario name="Hurried" seed="1">
@@ -66,16 +67,16 @@ class EventDrivenSweep : public testing::Test {
 
 TEST_F(EventDrivenSweep, AnOrderOfAnotherPlatformIsNotTakenForItsOwn) {
   const SweepPoints sweep = points(kPlatforms);
-  EXPECT_EQ(sweep.problems(), 1U);       // learning that needs no cluster
-  EXPECT_EQ(sweep.distinct_runs(), 1U);  // without the event-driven run
+  EXPECT_EQ(sweep.problems(), 1U);       // learning problems that need no simulated cluster
+  EXPECT_EQ(sweep.distinct_runs(), 1U);  // the event-driven run is not counted
   const SweepResults results = run(sweep, "a.sqlite");
   ASSERT_EQ(results.runs.size(), 4U);
-  // If the far site is slow it is always late; otherwise all sites take part.
+  // While its line is slow, the far site is always late; otherwise all sites take part.
   EXPECT_LT(results.runs[1].figures["participation"], 1);
   EXPECT_EQ(results.runs[3].figures["participation"], 1);
   EXPECT_NE(results.runs[1].figures["final_auc"], results.runs[3].figures["final_auc"]);
   EXPECT_EQ(results.runs[0].figures["final_auc"],
-            results.runs[2].figures["final_auc"]);  // gradient sharing does not depend on time
+            results.runs[2].figures["final_auc"]);  // the model of gradient sharing does not depend on time
   for (std::size_t point = 0; point < 2; ++point) {
     const report::Result alone = run_experiment(sweep.scenario(point, 0), false);
     const SweepRun& kept = results.runs[2 * point + 1];
@@ -103,7 +104,8 @@ TEST_F(EventDrivenSweep, PointsLearnOnlyWhatDiffers) {
     alone += run_experiment(sweep.scenario(point, 0), false).runs[1].event_driven->learned;
   }
   EXPECT_LT(numbers_.operations_learned, alone);
-  // A deadline that nobody misses equals one ten times as long: the last point finds all its operations.
+  // A deadline that no site misses equals a deadline ten times as long, so the last point finds all its operations
+  // stored.
   EXPECT_EQ(results.runs[5].figures["final_auc"], results.runs[7].figures["final_auc"]);
 }
 
@@ -122,7 +124,7 @@ TEST_F(EventDrivenSweep, GoingOnLearnsNothingTwice) {
   }
   run(sweep, "b.sqlite", {.threads = 1, .learned = folder_.path("a.sqlite")});
   EXPECT_EQ(numbers_.operations_learned, 0);
-  // A complete merged file has nothing to continue, and holds no weights.
+  // The merged file is complete: it has nothing to continue with and keeps no weights.
   merge_sweeps(folder_.path("whole.sqlite"), {folder_.path("a.sqlite"), folder_.path("b.sqlite")});
   EXPECT_EQ(count("whole.sqlite", "SELECT COUNT(*) FROM records WHERE kind = 'weights'"), 0);
   EXPECT_GT(count("whole.sqlite", "SELECT COUNT(*) FROM records WHERE kind <> 'learned'"), 0);
@@ -161,7 +163,7 @@ TEST_F(EventDrivenSweep, AFileKeepsEvaluationsAndAsManyWeightsAsItMay) {
     KeptHistories store(nullptr, std::make_shared<SweepRecords>(*database, nullptr, most));
     for (std::uint64_t i = 0; i < 5; ++i) store.keep({i, 7}, weights);
     for (std::uint64_t i = 0; i < 5; ++i) store.keep({i, 8}, quality);
-    EXPECT_EQ(store.find({4, 7}), weights);  // fits in memory
+    EXPECT_EQ(store.find({4, 7}), weights);  // weights that fit are kept in memory
   }
   KeptHistories store(nullptr, std::make_shared<SweepRecords>(*database, nullptr, most));
   EXPECT_EQ(database->number("SELECT COUNT(*) FROM records WHERE kind = 'weights'"), 2);

@@ -15,7 +15,7 @@
 
 namespace dadsim::test {
 
-/// Returns the file with one byte changed, determined by `number`; every eighth number cuts the file short instead.
+/// Returns the file with one byte changed, chosen by `number`. Every eighth number cuts the file short instead.
 inline std::string flipped(std::string content, std::uint32_t number) {
   RandomStream random(5, Purpose::test, number);
   const std::size_t at = random() % content.size();
@@ -29,11 +29,11 @@ inline std::string flipped(std::string content, std::uint32_t number) {
   return content;
 }
 
-/// Returns the CSV of a sweep's file; nothing if the file is refused. Any other exception is a fault of the reader.
+/// Returns the CSV of a sweep's file; empty if the file is refused. Any other exception is an error of the reader.
 inline std::optional<std::string> csv_unless_refused(const std::string& path) {
   try {
     study::Database database(path, study::Database::Access::read);
-    if (!study::has_tables(database)) return std::nullopt;  // merge reports that there are no results of a sweep
+    if (!study::has_tables(database)) return std::nullopt;  // then merge reports that there are no results of a sweep
     return study::sweep_csv(study::read_results(database));
   } catch (const InputError&) {
     return std::nullopt;

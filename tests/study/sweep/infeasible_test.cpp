@@ -1,4 +1,4 @@
-// Infeasible points are results of a sweep; points that do different work are compared by throughput.
+// Tests that infeasible points are results of a sweep, and that points of unequal work are compared by throughput.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using test::Outcome;
 
-/// Returns a scenario of sixteen GPUs without learning.
+/// Returns a scenario of sixteen GPUs that is timed without learning.
 std::string layouts(const std::string& sweep, const std::string& timed = "batch=\"8\"",
                     const std::string& more = "<costs/>", const std::string& metric = "") {
   return R"(<scenario name="layouts" seed="1")" + metric + R"(>
@@ -39,7 +39,7 @@ class Infeasible : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-// One infeasible layout used to refuse the whole sweep, and repeated values could not be linked.
+// One infeasible layout once made the whole sweep fail, and repeated values could not be linked.
 TEST_F(Infeasible, ALayoutThatDoesNotGoIsARowWithWhy) {
   const std::string text = layouts(
       "<linked><vary path=\"timed-as.tensor\" values=\"1 1 2 2 3\"/><vary path=\"timed-as.pipeline\" values=\"1 2 1 2 "
@@ -67,7 +67,7 @@ TEST_F(Infeasible, AMistakeStillIsOne) {
   EXPECT_NE(twice.err.find("<linked> has '1, 8' twice; each combination once"), std::string::npos) << twice.err;
 }
 
-// Twice the GPUs used to be reported as "1.17 times slower".
+// Twice the GPUs were once reported as "1.17 times slower".
 TEST_F(Infeasible, MoreGpusAreComparedByThroughput) {
   const std::string more =
       "<linked><vary path=\"platform.gpu-cluster.nodes\" values=\"1 2\"/><vary "
@@ -82,7 +82,7 @@ TEST_F(Infeasible, MoreGpusAreComparedByThroughput) {
   EXPECT_NE(money.out.find(" the tokens for the money"), std::string::npos) << money.out;
 }
 
-// By hand: a day of work costs `saved` less; the purchase price ÷ `saved` is the break-even in days.
+// Break-even in days is the purchase price ÷ `saved`, the money that a day of equal work costs less.
 TEST_F(Infeasible, WhatIsBoughtPaysInDaysOrNever) {
   const std::string slow = "<costs><spot price=\"0.3\" interruptions=\"0.01\" checkpoint-time=\"60s\"/></costs>";
   std::ofstream(folder_.path("x.xml")) << layouts("<vary path=\"timed-as.batch\" values=\"8\"/>", "batch=\"8\"", slow);
@@ -113,7 +113,7 @@ TEST_F(Infeasible, WhatIsBoughtPaysInDaysOrNever) {
   const nlohmann::json answer = paid.at("before").at("answer").at("statements");
   const auto spot = std::ranges::find(answer, "on-spot", [](const nlohmann::json& one) { return one.at("kind"); });
   ASSERT_NE(spot, answer.end());
-  // One of the sixteen devices is interrupted every 100 hours.
+  // Each of sixteen devices is interrupted every 100 hours on average, so the run is interrupted every 6.25 hours.
   EXPECT_GT(spot->at("values").at("slowdown"), 1.05);
   EXPECT_LT(spot->at("values").at("money"), 0.4 * spot->at("values").at("money_without").get<double>());
 }

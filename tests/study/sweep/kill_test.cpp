@@ -1,4 +1,4 @@
-// Tests sweeps, through the real program, that are killed, interrupted, or run out of disk space.
+// Tests sweeps that are killed, interrupted, or run out of disk space. Runs the dadsim program.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -30,10 +30,10 @@ constexpr const char* kKilledSweep = R"(<sweep>
     <vary path="platform.federation.sites.latency" from="0.1" to="100" steps="{}" scale="log" unit="ms"/>
     <vary path="training.batch" values="8 16"/>
   </sweep>)";
-constexpr std::int64_t kFew = 3, kMany = 6;  // latencies: 60 points, or 120 if kills must hit certain moments
-constexpr std::int64_t kLearned = 6;         // three algorithms, two batches
+constexpr std::int64_t kFew = 3, kMany = 6;  // number of latencies: 60 points, or 120 if kills must hit certain moments
+constexpr std::int64_t kLearned = 6;         // three algorithms × two batch sizes
 
-/// A running program whose output is discarded.
+/// A running dadsim program whose output is discarded.
 class Running {
  public:
   Running(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
@@ -68,7 +68,7 @@ class Running {
   pid_t pid_ = 0;
 };
 
-/// A file system in memory with room for 200 kB.
+/// A file system in memory with 200 kB.
 class SmallDisk {
  public:
   explicit SmallDisk(const std::string& folder) : folder_(folder) {
@@ -97,7 +97,7 @@ class KilledSweep : public testing::Test {
     folder_.write("tiny.xml", test::tiny_scenario(fmt::format(kKilledSweep, latencies)));
   }
 
-  /// Returns the CSV of an uninterrupted sweep.
+  /// Returns the CSV of a sweep without interruptions.
   std::string undisturbed() {
     const auto start = std::chrono::steady_clock::now();
     const Outcome outcome = run_dadsim({"sweep", "tiny.xml", "--out", "u.sqlite", "--csv", "u.csv"}, folder_.path());
@@ -106,7 +106,7 @@ class KilledSweep : public testing::Test {
     return test::read_file(folder_.path("u.csv"));
   }
   std::int64_t count(const std::string& file, const std::string& table) const {
-    // A killed process leaves its log next to the file; only a connection with write access recovers the log.
+    // A killed process leaves its log next to the file. Only a connection with write access recovers the log.
     Database database(folder_.path(file), Database::Access::write);
     return has_tables(database) ? database.number("SELECT COUNT(*) FROM " + table).value_or(-1) : 0;
   }
@@ -132,16 +132,17 @@ TEST_F(KilledSweep, TwentyTimesItEndsAsIfNothingHadHappened) {
   };
   for (int i = 0; i < 200 && kills < 20; ++i) {
     const Running running({"sweep", "tiny.xml", "--out", "k.sqlite", "--threads", "1"}, folder_.path());
-    // Kills tend to come later and later, so that some hit checking, learning and timing on any machine.
+    // Kills come later and later on average, so that some hit checking, learning and timing on any machine.
     std::uniform_real_distribution<double> share(0, 0.05 + 0.0125 * kills);
     std::this_thread::sleep_for(undisturbed_time_ * (pace * (0.005 + share(random))));
     if (!running.kill()) {
-      begin_anew(0.7);  // the sweep had ended: too late
+      begin_anew(0.7);  // the kill came after the end of the sweep
       continue;
     }
     ++kills;
     seen.insert(count("k.sqlite", "trial"));
-    // All kills were too early: other work may have slowed the machine since the undisturbed run.
+    // If all kills came early, other work may have slowed the machine since the undisturbed run: tries again with later
+    // kills.
     if (kills == 20 && seen.size() < 3) begin_anew(1.5);
   }
   EXPECT_EQ(kills, 20);
@@ -158,7 +159,7 @@ TEST_F(KilledSweep, TwentyTimesItEndsAsIfNothingHadHappened) {
 TEST_F(KilledSweep, AnInterruptLeavesAllThatIsFinishedAndSaysHowToGoOn) {
   write(kMany);
   const std::string expected = undisturbed();
-  // Points are checked before any is timed; on a busy machine this may take long.
+  // All points are checked before the first is timed, which may take long on a busy machine.
   Outcome outcome;
   for (const auto pause : {400ms, 600ms, 900ms, 1600ms, 3200ms}) {
     std::filesystem::remove(folder_.path("i.sqlite"));
@@ -182,13 +183,13 @@ TEST_F(KilledSweep, ASimulationThatIsKilledIsNoResultAndTheSameCommandGoesOn) {
          std::filesystem::directory_iterator("/proc/" + std::to_string(running.pid()) + "/task", error)) {
       pid_t child = 0;
       std::ifstream(task.path() / "children") >> child;
-      // The first children examine the platform; simulations start once the results file exists.
+      // Early children examine the platform. Children simulate once the results file exists.
       if (child <= 0 || killed || !std::filesystem::exists(folder_.path("s.sqlite"))) continue;
       killed = ::kill(child, SIGKILL) == 0;
     }
   }
   ASSERT_TRUE(killed);
-  const int code = running.wait();  // a child may have done its work before it was killed
+  const int code = running.wait();  // the child may have ended its work before it was killed
   EXPECT_TRUE(code == cli::kSimulationFailed || code == cli::kSuccess) << code;
   EXPECT_EQ(count("s.sqlite", "trial WHERE status = 'failed'"), 0);
   const Outcome again = run_dadsim({"sweep", "tiny.xml", "--out", "s.sqlite", "--csv", "-"}, folder_.path());
@@ -196,7 +197,7 @@ TEST_F(KilledSweep, ASimulationThatIsKilledIsNoResultAndTheSameCommandGoesOn) {
   EXPECT_EQ(again.out, undisturbed());
 }
 
-/// Copies a sweep file and its journal in the middle of a change, as a crash leaves them.
+/// Copies a sweep's file and its journal in the middle of a write, in the state that a crash leaves.
 void copy_amid_a_change(const std::string& from, const std::string& to) {
   Database database(from, Database::Access::scratch);
   database.execute("PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL; PRAGMA cache_size=1");
@@ -217,7 +218,7 @@ TEST_F(KilledSweep, AChangeThatWasCutShortIsUndone) {
   EXPECT_EQ(again.out, expected);
 }
 
-// A limit on file size stands for a full disk, because it needs no root.
+// A limit on file size takes the place of a full disk, which would need root.
 TEST_F(KilledSweep, AFullDiskIsSaidAndNothingIsLost) {
   const std::string expected = undisturbed();
   const Outcome full = [&] {
@@ -246,7 +247,7 @@ TEST_F(KilledSweep, ADiskThatIsReallyFullToo) {
   const Outcome full = run_dadsim({"sweep", "tiny.xml", "--out", "small/f.sqlite"}, folder_.path());
   EXPECT_EQ(full.exit_code, cli::kOutputFailed) << full.err;
   EXPECT_NE(full.err.find("'small/f.sqlite': the disk is full"), std::string::npos) << full.err;
-  // With more room, the sweep continues.
+  // With more room on the disk, the sweep continues.
   disk.grow();
   const Outcome last = run_dadsim({"sweep", "tiny.xml", "--out", "small/f.sqlite", "--csv", "-"}, folder_.path());
   EXPECT_EQ(last.exit_code, cli::kSuccess) << last.err;

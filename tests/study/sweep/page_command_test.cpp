@@ -1,4 +1,4 @@
-// Tests `--report` of `dadsim sweep` and `dadsim merge` through the real program.
+// Tests `--report` of the commands `dadsim sweep` and `dadsim merge`.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -77,7 +77,7 @@ TEST(Points, ALatinHypercubeCoversEveryAxisEvenly) {
   EXPECT_EQ(parts_of_b.size(), 100U) << "one in every hundredth of the logarithm";
   for (const char* value : {"x", "y", "z", "w"})
     EXPECT_EQ(std::ranges::count_if(points, [&](const PointValues& point) { return point[2] == value; }), 25) << value;
-  // The axes have different permutations.
+  // Each axis has its own permutation, so no axis is sorted.
   EXPECT_FALSE(std::ranges::is_sorted(points, {}, [](const PointValues& point) { return std::stod(point[0]); }));
 }
 
@@ -103,7 +103,7 @@ TEST(Points, DrawnWholeNumbersAllOccur) {
   std::map<std::string, int> times;
   for (const PointValues& point : all_points(sweep)) ++times[point[0]];
   ASSERT_EQ(times.size(), 6U);
-  // Binomial with mean 1000 and deviation 29.
+  // Each count is binomial, with mean 1000 and standard deviation 29; 120 are four of them.
   for (const auto& [value, count] : times) EXPECT_NEAR(count, 1000, 120) << value;
 }
 

@@ -37,7 +37,7 @@ std::string content_of(const std::string& path) {
 
 class Pieces : public testing::Test {
  protected:
-  /// Runs every trial as a piece of its own, the last first, into a file of that name.
+  /// Runs every trial as its own piece, last trial first, into this file.
   void do_in_pieces(const SweepPoints& sweep, const std::string& file, bool learn_first) {
     const auto database = open_sweep(folder_.path(file), sweep, {});
     const SweepIdentity identity = identity_of(sweep, {});
@@ -56,7 +56,7 @@ class Pieces : public testing::Test {
     database->close();
     put_in_order(folder_.path(file));
   }
-  /// Runs the sweep in one process.
+  /// Runs the sweep in one process, into this file.
   void do_at_once(const SweepPoints& sweep, const std::string& file) {
     const auto database = open_sweep(folder_.path("one-" + file), sweep, {});
     run_sweep(sweep, *database, {}, {.threads = 2});
@@ -64,7 +64,7 @@ class Pieces : public testing::Test {
     merge_sweeps(folder_.path(file), {folder_.path("one-" + file)});
   }
 
-  /// Returns the first result of all tasks in the queue, done as by another process.
+  /// Does all tasks of the queue in the role of another process; returns the first result.
   static std::string do_all(TaskQueue& queue, const std::string& path) {
     const TaskQueue::Piece piece = queue.next(100, 0);
     queue.take(piece.id, do_tasks(path, piece.bytes, {}), "worker");
@@ -107,7 +107,7 @@ TEST_F(Pieces, OfEventDrivenRunsAreTheFileOfOneProcessToTheByte) {
   do_at_once(sweep, "whole.sqlite");
   do_in_pieces(sweep, "pieces.sqlite", false);
   EXPECT_EQ(content_of(folder_.path("pieces.sqlite")), content_of(folder_.path("whole.sqlite")));
-  // This process now holds values in memory whose results may be lost; the pieces must still be complete.
+  // This process now holds values in memory that the results file may lack; pieces must still be complete.
   do_in_pieces(sweep, "again.sqlite", false);
   EXPECT_EQ(content_of(folder_.path("again.sqlite")), content_of(folder_.path("whole.sqlite")));
 }
@@ -147,7 +147,7 @@ TEST_F(Pieces, AreTakenOnceAndComparedWhereTheyComeTwice) {
   take_results(*database, identity, result, "worker 1");
   take_results(*database, identity, result, "worker 2");
   EXPECT_EQ(database->number("SELECT COUNT(*) FROM trial"), 1);
-  // Stands for a processor that rounds differently.
+  // A changed checksum stands for a processor that rounds differently.
   database->execute("UPDATE trial SET checksum = checksum + 1");
   EXPECT_THROW(take_results(*database, identity, result, "worker 3"), InputError);
 }
@@ -164,7 +164,7 @@ TEST_F(Pieces, AreRefusedWhereTheyAreOfAnotherSweepBuildOrScenario) {
   EXPECT_THROW(take_results(*database, another_build, result, "worker"), InputError);
   EXPECT_THROW(take_results(*database, identity, result.substr(0, result.size() / 2), "worker"), InputError);
   EXPECT_THROW(take_results(*database, identity, "no database at all", "worker"), InputError);
-  // The worker's machine has an older version of the file.
+  // The worker's machine has an older version of the scenario file.
   const std::string elsewhere = folder_.write("elsewhere.xml", tiny_scenario(kPieceSweep, R"(<run algorithm="dad"/>
       <run algorithm="rank-dad" cap="4"/>)"));
   TaskQueue queue;

@@ -40,14 +40,14 @@ class SweepRuns : public testing::Test {
   std::string scenario(const std::string& sweep, const std::string& name = "tiny.xml") const {
     return folder_.write(name, tiny_scenario(sweep));
   }
-  /// Runs the sweep into a file of that name; returns the content of the file.
+  /// Runs the sweep into this file, and returns the file's content.
   SweepResults run(const SweepPoints& sweep, const std::string& file, const SweepOptions& options = {.threads = 2},
                    const Shard& shard = {}) {
     const auto database = open_sweep(folder_.path(file), sweep, shard);
     numbers_ = run_sweep(sweep, *database, shard, options);
     return read_results(*database);
   }
-  /// Writes a complete file with these results.
+  /// Writes a complete sweep file with these results.
   void write_file(const std::string& file, const SweepResults& results) const {
     std::filesystem::remove(folder_.path(file));
     Database database(folder_.path(file), Database::Access::scratch);
@@ -74,7 +74,7 @@ class SweepRuns : public testing::Test {
   SweepProgressNumbers numbers_;
 };
 
-/// Expects two numbers that are equal to the last bit, or both not a number.
+/// Expects that two numbers are equal to the last bit, or both NaN.
 void expect_same(double a, double b, const char* what) {
   EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << what << ": " << a << " and " << b;
 }
@@ -144,7 +144,7 @@ TEST_F(SweepRuns, ASampleOfTheStepsIsThatOfARunOfItsOwn) {
 TEST_F(SweepRuns, WhatPointsShareIsLearnedOnce) {
   const SweepPoints sweep = sweep_of(scenario(kRunSweep));
   run(sweep, "a.sqlite");
-  // Two algorithms that the sweep does not change, and three caps.
+  // Two runs that the sweep does not change, and one run with three caps.
   EXPECT_EQ(sweep.distinct_runs(), 5U);
   EXPECT_EQ(sweep.problems(), 3U);
   EXPECT_EQ(numbers_.learned, 5);
@@ -215,7 +215,7 @@ TEST_F(SweepRuns, AnotherSweepIsRefused) {
   EXPECT_NE(refusal(sweep_of(scenario(kRunSweep))).find("was made by dadsim 0.0.1, not by"), std::string::npos);
 }
 
-// Results of two builds may answer different questions.
+// Two builds may answer the same scenario differently.
 TEST_F(SweepRuns, AnotherBuildIsRefusedUnlessThatIsAllowedAndThenBothAreSaid) {
   const SweepPoints sweep = sweep_of(scenario(kRunSweep));
   const std::string csv = sweep_csv(run(sweep, "a.sqlite"));
@@ -232,7 +232,7 @@ TEST_F(SweepRuns, AnotherBuildIsRefusedUnlessThatIsAllowedAndThenBothAreSaid) {
   EXPECT_THROW(run(sweep, "c.sqlite", {.threads = 1, .learned = folder_.path("b.sqlite")}), InputError);
   EXPECT_THROW(merge_sweeps(folder_.path("m.sqlite"), {folder_.path("a.sqlite"), folder_.path("b.sqlite")}),
                InputError);
-  // Builds are listed alphabetically; their order depends on the commit that this test was built from.
+  // Builds are listed alphabetically, and the order depends on the commit of this test.
   const auto [first, second] = std::minmax<std::string>({"0123456789ab", build()});
   const std::string both = first + " " + second;
   EXPECT_EQ(
@@ -245,7 +245,7 @@ TEST_F(SweepRuns, AnotherBuildIsRefusedUnlessThatIsAllowedAndThenBothAreSaid) {
   EXPECT_EQ(sweep_csv(results), csv);
 }
 
-// An edited profile used to give a resumed sweep points of two different questions.
+// After a profile was edited, a resumed sweep once mixed points of two different scenarios.
 TEST_F(SweepRuns, AFileThatThePlatformNamesIsPartOfTheQuestion) {
   const std::string profile = folder_.write("profile.txt", "0 1000000\n5 2000000\nLOOPAFTER 5\n");
   std::string platform = R"(<?xml version="1.0"?>
@@ -275,7 +275,7 @@ TEST_F(SweepRuns, AFileThatThePlatformNamesIsPartOfTheQuestion) {
   folder_.write("profile.txt", "0 1000000\n5 3000000\nLOOPAFTER 5\n");
   EXPECT_NE(load_scenario(path, {}, make_catalog()).hash, before);
   EXPECT_THROW(open_sweep(folder_.path("a.sqlite"), sweep_of(path), {}), InputError) << "another question";
-  // The existing sweep does not continue with the other profile either, and records nothing.
+  // With the edited profile, the existing sweep does not continue and records nothing.
   const auto database = open_sweep(folder_.path("a.sqlite"), sweep, {});
   EXPECT_THROW(run_sweep(sweep, *database, {}, {.threads = 1}), EnvironmentError);
   EXPECT_EQ(database->number("SELECT COUNT(*) FROM trial"), 0);
@@ -283,7 +283,7 @@ TEST_F(SweepRuns, AFileThatThePlatformNamesIsPartOfTheQuestion) {
   EXPECT_EQ(load_scenario(path, {}, make_catalog()).hash, before) << "the same content is the same question";
 }
 
-// SQLite takes such files next to a new file for its own, and removes them.
+// SQLite would take such files for its own journal of the new file, and remove them.
 TEST_F(SweepRuns, FilesBesideANewOneAreKept) {
   const SweepPoints sweep = sweep_of(scenario(kRunSweep));
   for (const char* beside : {"new.sqlite-wal", "new.sqlite-journal", "new.sqlite-shm"}) {
@@ -300,7 +300,7 @@ TEST_F(SweepRuns, FilesBesideANewOneAreKept) {
     std::filesystem::rename(theirs, theirs + ".moved");
   }
   open_sweep(folder_.path("new.sqlite"), sweep, {});
-  // The -shm file of a killed reader is removed with its log.
+  // The -shm file of a killed reader is removed together with its log.
   folder_.write("new.sqlite-shm", "");
   open_sweep(folder_.path("new.sqlite"), sweep, {});
   EXPECT_FALSE(std::filesystem::exists(folder_.path("new.sqlite-shm")));
@@ -329,7 +329,7 @@ TEST_F(SweepRuns, ASecondProcessIsToldThatTheFileIsInUse) {
   }
 }
 
-// kill_test.cpp tests a simulation that fails while others continue.
+// kill_test.cpp tests a simulation that fails while others go on.
 TEST_F(SweepRuns, APointThatFailedIsToldAndTriedAgainIfThatIsAsked) {
   const SweepPoints sweep =
       sweep_of(scenario(R"(<sweep><vary path="platform.federation.sites.up" values="1Mbps 100Mbps"/></sweep>)"));
@@ -342,14 +342,14 @@ TEST_F(SweepRuns, APointThatFailedIsToldAndTriedAgainIfThatIsAsked) {
   EXPECT_NE(sweep_csv(results).find("it did not want to"), std::string::npos);
   EXPECT_NE(to_table(document_of(results)).find("(failed)"), std::string::npos);
 
-  // A second run leaves the failed point as it is, unless `retry_failed` is set.
+  // A second run skips the failed point, unless `retry_failed` is set.
   run(sweep, "a.sqlite");
   EXPECT_EQ(numbers_.failed, 1);
   EXPECT_EQ(run(sweep, "a.sqlite", {.threads = 2, .retry_failed = true}).failed.size(), 0U);
   EXPECT_EQ(numbers_.finished, 1);
 }
 
-// Missing files used to be recorded as permanently failed points.
+// Points whose files were missing were once recorded as permanently failed.
 TEST_F(SweepRuns, AFileThatIsGoneIsNoResult) {
   std::filesystem::copy_file(std::string(DADSIM_SOURCE_DIR) + "/platforms/hospitals.xml", folder_.path("good.xml"));
   std::filesystem::copy_file(folder_.path("good.xml"), folder_.path("gone.xml"));
@@ -397,7 +397,7 @@ TEST_F(SweepRuns, AMergeSaysWhatIsMissingAndTheSweepGoesOnWithIt) {
   EXPECT_EQ(numbers_.finished, 2);
 }
 
-// Until version 10, learned runs and records of event-driven runs had separate tables.
+// Until version 10, learned runs and records of event-driven runs were in separate tables.
 TEST_F(SweepRuns, AFileOfTheVersionBeforeIsRefusedWithTheCommandThatConvertsIt) {
   const SweepPoints sweep = sweep_of(scenario(kRunSweep));
   const std::string csv = sweep_csv(run(sweep, "a.sqlite"));

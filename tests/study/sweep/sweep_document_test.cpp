@@ -22,13 +22,14 @@ SweepRun run(std::int64_t point, std::int64_t number, const std::string& label, 
       .set("communicates", 1)
       .set("target_reached", std::isfinite(seconds) ? 1 : 0)
       .set("target_seconds", seconds)
-      .set("target_after_seconds", 0.99 * seconds);  // evaluations are close together
+      .set("target_after_seconds", 0.99 * seconds);  // close evaluations, so that their interval is small
   one.uncertainty =
-      report::to_text({.parts = {}, .arrivals = {}, .seed_scatter = 0.08 / std::sqrt(2)});  // 8 % for a pair
+      report::to_text({.parts = {}, .arrivals = {}, .seed_scatter = 0.08 / std::sqrt(2)});  // a scatter of 8 % for the
+                                                                                            // ratio of two runs
   return one;
 }
 
-/// Returns a grid of `down` × `across` points on which a wins if across < down.
+/// Returns a grid of `down` × `across` points on which a is faster where its column is less than its row.
 SweepResults grid(int down, int across) {
   SweepResults results;
   results.identity.scenario_name = "Grid";
@@ -72,7 +73,7 @@ TEST(SweepTable, WhatIsNotToldApartIsAnAnswerAndACellOfTheMap) {
   results.runs[2] = run(2, 1, "a", 2.1);
   const std::string text = to_table(document_of(results));
   EXPECT_NE(text.find("    2      0ms  1Mbps  open: b, a          2.00 s\n"), std::string::npos) << text;
-  // Exact runs learn one trajectory: with equal steps, a difference in time is not chance.
+  // Exact methods share one learned trajectory: with equal steps, a difference in time is not due to chance.
   results.runs[2] = run(2, 1, "a", 2.3);
   for (const std::size_t at : {2U, 3U}) results.runs[at].figures.set("exact", 1);
   results.runs[2].figures.set("step_seconds", 0.23);
@@ -130,8 +131,8 @@ TEST(Winners, AreMeansOverSeedsWithTheirIntervals) {
   ASSERT_TRUE(outcome.won());
   EXPECT_EQ(outcome.ranked[0].label, "a") << "b does not reach the target with every seed";
   EXPECT_FALSE(outcome.ranked[1].seconds);
-  // Student's t with two degrees of freedom is 4.302653; the standard error of 10, 11, 12 is 1/√3. The interval of the
-  // evaluations is added as for a run of several seeds.
+  // Student's t with two degrees of freedom is 4.302653, and the standard error of 10, 11 and 12 is 1/√3. Evaluation
+  // intervals are added as in a run with several seeds.
   EXPECT_DOUBLE_EQ(outcome.ranked[0].seconds->value, 11);
   const std::vector<std::optional<estimate::Arrival>> arrivals{estimate::Arrival{9.9, 10}, estimate::Arrival{10.89, 11},
                                                                estimate::Arrival{11.88, 12}};

@@ -17,7 +17,7 @@ SweepRun run_of(std::int64_t point, std::int64_t seed, const std::string& label,
       .set("communicates", 1)
       .set("target_reached", double{std::isfinite(seconds) ? 1.0 : 0.0})
       .set("target_seconds", seconds)
-      .set("target_after_seconds", 0.99 * seconds)  // evaluations are close together
+      .set("target_after_seconds", 0.99 * seconds)  // close evaluations, so that their interval is small
       .set("target_step", std::isfinite(seconds) ? 10 : kNoNumber)
       .set("final_accuracy", 0.9)
       .set("step_seconds", seconds / 10)
@@ -27,7 +27,7 @@ SweepRun run_of(std::int64_t point, std::int64_t seed, const std::string& label,
   return run;
 }
 
-/// Returns results of one axis with the given texts, and a run at each point.
+/// Returns results of one axis with these values, and one run per point.
 SweepResults results_of(const std::vector<std::string>& texts) {
   SweepResults results;
   results.columns = {{1, "platform.sites.up"}};
@@ -85,7 +85,8 @@ TEST(SweepPageOfResults, TextsStayInTheirOrder) {
   }
 }
 
-// Two axes, the first with two paths, and two seeds: dad is first at points 1 and 3, rank-dad at 2; point 4 failed.
+// Two axes (the first of two linked paths) and two seeds. dad is fastest at points 1 and 3, rank-dad at 2; point 4
+// failed.
 TEST(SweepPageOfResults, HoldsWhatTheFileHolds) {
   SweepResults results;
   results.identity.scenario_name = "name";

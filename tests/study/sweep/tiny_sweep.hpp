@@ -9,7 +9,7 @@
 
 namespace dadsim::test {
 
-/// A scenario that learns in a moment: three sites, a few hundred digits. `sweep` is its <sweep>.
+/// Returns a scenario that learns quickly: three sites and a few hundred digits. `sweep` is its <sweep>.
 inline std::string tiny_scenario(const std::string& sweep, const std::string& runs =
                                                                "<run algorithm=\"gradient-sharing\"/>\n"
                                                                "<run algorithm=\"dad\"/>\n"

@@ -114,7 +114,7 @@ TEST(MeasuredJobs, PublishedOnesAreBuiltIn) {
   EXPECT_GE(published_jobs().size(), 317U);
 }
 
-/// Measured rates and utilisations are compared with the step like measured times.
+/// A measured rate or utilisation is compared with the same step as a measured time.
 TEST(MeasuredJobs, RatesAreHeldAgainstTheSameStep) {
   const std::string of = "1,h100-sxm5,gpt-2-medium,8,bf16,";
   const auto validated = [&](const std::string& figure, const std::string& cell) {
@@ -133,7 +133,7 @@ TEST(MeasuredJobs, RatesAreHeldAgainstTheSameStep) {
   EXPECT_NEAR(validated("mfu", "0.4").measured, half / 2, 1e-12);
 }
 
-/// A job that was measured twice, and whose batch cannot be divided as stated, is refused for both rows.
+/// If a job is measured twice and its batch cannot be divided as stated, both rows are refused.
 TEST(MeasuredJobs, EqualJobsThatDoNotGoAreBothRefused) {
   const auto jobs = read_measured_jobs("rows.csv",
                                        "gpus,device,workload,batch,micro-batch,precision,time\n"
