@@ -19,7 +19,7 @@ class DrawnScenario {
   bool maybe() { return random_() % 2 == 0; }
 
   std::string with(const std::string& sweep) {
-    // The first draws are the same with and without a sweep, since a sweep draws nothing.
+    // A sweep draws nothing, so the first draws are the same with and without it.
     const int sites = one_of<int>({1, 2, 3});
     const char* exchange = one_of<const char*>({"aggregator", "peer"});
     std::string runs;
@@ -41,7 +41,7 @@ class DrawnScenario {
         event_driven ? ""
                      : one_of<std::string>({"", "", R"(<timed-as workload="resnet-50" batch="4" steps="1000"/>)",
                                             R"(<timed-as workload="gpt-2-medium" batch="1"/>)"});
-    // These forms of <timed-as> need several workers that only sum gradients.
+    // These forms of <timed-as> require several workers that do nothing but sum gradients.
     const bool gradients = runs.find("dad") == std::string::npos && runs.find("compress") == std::string::npos &&
                            runs.find("pooled") == std::string::npos;
     if (!event_driven && !timed_as.empty() && gradients && exchange == std::string("peer")) {
@@ -81,7 +81,7 @@ class DrawnScenario {
                        1 + random_() % 1000, sites, lines, network, sites, learns, timed_as, costs, runs + sweep);
   }
 
-  /// Returns the scenario with a sweep of one point that equals the scenario itself.
+  /// Returns the scenario with a sweep, whose only point equals the scenario.
   std::string with_itself_as_sweep() {
     return with("<sweep><vary path=\"platform.federation.sites.down\" values=\"50Mbps\"/></sweep>");
   }

@@ -1,6 +1,6 @@
-// Tests on drawn scenarios that every output reports each figure with the same name and value: JSON, CSV, the CSV of a
-// one-point sweep, a comparison with itself, an explanation, and the library. All outputs reach the same verdict.
-// tests/python/same_figures_test.py requires the same of Python.
+// Tests on drawn scenarios that every output has each figure under the same name with the same value: JSON, CSV, the
+// CSV of a one-point sweep, a comparison with itself, an explanation, and the library. All outputs reach the same
+// verdict. tests/python/same_figures_test.py tests Python.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -29,13 +29,13 @@ using nlohmann::json;
 
 bool all_drawn() { return std::getenv("DADSIM_ALL_DRAWN") != nullptr; }
 
-/// Within 60 scenarios, every figure occurs at least once.
+/// 60 scenarios suffice for every figure to occur.
 unsigned scenarios() { return all_drawn() ? 200 : 60; }
 
-/// An explanation takes as long as thirty runs, so only every twelfth scenario is explained, unless all are requested.
+/// An explanation takes as long as thirty runs. Every twelfth scenario is explained, or all if that is requested.
 bool is_explained(unsigned seed) { return all_drawn() || seed % 12 == 1; }
 
-/// Returns the lines of a CSV, each as a map from column name to cell.
+/// Returns the rows of a CSV as maps from column name to cell.
 std::vector<std::map<std::string, std::string>> lines_of(const std::string& csv) {
   std::vector<std::vector<std::string>> rows(1, {""});
   bool quoted = false;
@@ -94,14 +94,14 @@ void expect_json(const json& told, const Figure& figure, const Run& run) {
   }
 }
 
-/// Returns the result that a page embeds.
+/// Returns the result that is embedded in a page.
 json in_page(const std::string& html) {
   const std::string before = R"(<script type="application/json" id="result">)";
   const std::size_t start = html.find(before) + before.size();
   return json::parse(html.substr(start, html.find("</script", start) - start));
 }
 
-/// Expects that a result and its one-point sweep compare the runs with the first run alike.
+/// Expects that a result and its one-point sweep reach the same verdict on each run compared with the first run.
 void expect_same_verdict(const json& result, const json& sweep) {
   const json& point = sweep["points"][0];
   const json& ranking = result["answer"]["ranking"];
@@ -130,21 +130,21 @@ void expect_same_verdict(const json& result, const json& sweep) {
   EXPECT_EQ(point["beside"].size(), beside) << result["answer"] << point;
 }
 
-/// Expects that the table of runs and the answer report the same times over several seeds.
+/// Expects that the table of runs and the answer have the same times over several seeds.
 void expect_same_times_in_table(const json& result) {
   if (result["answer"]["metric"] != "time-to-target") return;
   for (const json& place : result["answer"]["ranking"]) {
     const auto run =
         std::ranges::find_if(result["runs"], [&](const json& one) { return one["label"] == place["run"]; });
     const json& over = (*run)["over_seeds"];
-    if (over.is_null() || (*run)["exact"] == true) continue;  // exact runs use the steps of the first exact run
+    if (over.is_null() || (*run)["exact"] == true) continue;  // exact runs have the steps of the first exact run
     EXPECT_EQ(over["target_seconds"]["mean"], place["seconds"]);
     EXPECT_EQ(over["target_seconds"]["low"], place["low"]);
     EXPECT_EQ(over["target_seconds"]["high"], place["high"]);
   }
 }
 
-/// Expects that a comparison of a scenario with itself has its figures and its answer on both sides, and no speed-up.
+/// Expects that a scenario compared with itself has its own figures and answer on both sides, and no speed-up.
 void expect_same_in_comparison(const json& result, const scenario::Scenario& scenario) {
   const json compared =
       json::parse(to_json(document_of(study::compare_scenarios(scenario, scenario, "itself", false))));
@@ -164,14 +164,14 @@ void expect_same_in_comparison(const json& result, const scenario::Scenario& sce
   }
 }
 
-/// Compares a result with its explanation, which learns with one seed until the target; one exact run represents all
-/// exact runs. Times to the target must equal the result's; if nothing is learned, all figures must.
+/// Compares a result with its explanation, which learns with one seed until the target, and has one exact run for all
+/// exact runs. Times to the target must be equal. If nothing is learned, all figures must be equal.
 void expect_same_in_explanation(const json& result, const scenario::Scenario& asked) {
   const scenario::Scenario scenario = study::as_explained(asked);
   const json explained = json::parse(
       to_json(document_of(study::explain_scenario(scenario, study::learn_scenario(scenario, nullptr, false), false))));
   ASSERT_EQ(explained["runs"].size(), result["runs"].size());
-  bool exact = false;  // the first exact run, which learned itself, was seen
+  bool exact = false;  // the first exact run was found, which is the one that learned
   for (std::size_t i = 0; i < result["runs"].size(); ++i) {
     const json& theirs = explained["runs"][i];
     const json& ours = result["runs"][i];
@@ -189,7 +189,7 @@ void expect_same_in_explanation(const json& result, const scenario::Scenario& as
 
 TEST(SameFigures, InEveryOutput) {
   const test::TemporaryFolder folder;
-  std::map<std::string, int> known;  // number of runs in which a figure had a value
+  std::map<std::string, int> known;  // number of runs that have a value of the figure
   const Options options{.threads = 1, .progress = {}};
   for (unsigned seed = 1; seed <= scenarios(); ++seed) {
     const std::string xml = test::DrawnScenario(seed).with("");
@@ -226,7 +226,7 @@ TEST(SameFigures, InEveryOutput) {
     if (HasFailure()) return;
   }
   for (const Figure& figure : figures()) {
-    // No drawn run is private, and none has masked attention on devices with a known peak.
+    // No drawn run is private, and none masks attention on a device with a known peak.
     if (std::string_view(figure.name) == "epsilon" || std::string_view(figure.name) == "masked_flops_utilisation")
       continue;
     EXPECT_GT(known[figure.name], 0) << figure.name << " was never known";

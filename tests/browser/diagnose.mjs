@@ -1,4 +1,4 @@
-// Tests the page of a diagnosis, with two real ones: a normal step and a slow one.
+// Tests the page of two real diagnoses: a normal step and a slow one.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";
@@ -23,7 +23,7 @@ test("diagnose: each size and each cause stands in a table with its check", asyn
   assert.deepEqual(result.times.map(({ devices }) => devices), [8, 16]);
   await shows(() => page.locator("#times tbody tr").count(), 2);
   await openTable(page, "#causes");
-  // The chart has two bars for the measured and the expected time, then one for each cause.
+  // The first two bars are the measured and the expected time; each cause has a further bar.
   await shows(() => page.locator("#causes details tbody tr").count(), 2 + Math.min(6, result.suspicions.length));
   const rows = page.locator("#suspicions tbody tr");
   await shows(() => rows.count(), result.suspicions.length);

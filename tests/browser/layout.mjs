@@ -15,7 +15,7 @@ testLayout("layout");
 test("layout: the answer stands in words, first in the table, and with the options that have it", async () => {
   const { page, close } = await open("layout");
   const result = await resultOf(page);
-  // The headline is the first sentence; the others are a table of facts.
+  // The headline is the first sentence. All other sentences are a table of facts.
   const [answer, ...facts] = result.answer.statements.map(({ words }) => words);
   await shows(async () => (await page.locator(".verdict").textContent()).replaceAll("\u00a0", " "), answer);
   await shows(async () => (await page.locator("#answer dd").allTextContents()).map((words) => words.replaceAll("\u00a0", " ")), facts);

@@ -1,12 +1,12 @@
-// Tests the pages of lessons, written by the command as by a teacher, and opened from a file without a network.
+// Tests the pages of lessons as the command writes them for a teacher, opened from a file and without a network.
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { ARTEFACTS, beforeAll, dadsim, holds, isNoWiderThanTheWindow, open, reports, shows } from "./pages.mjs";
 
-const kLessons = [5]; // one lesson, since the same code writes all; tests/cli/lessons_test.cpp tests the numbers of each
-const kLargestPage = 5e6; // bytes; the page of a run for each command
+const kLessons = [5]; // one suffices, as the same code writes all; tests/cli/lessons_test.cpp tests their numbers
+const kLargestPage = 5e6; // bytes of a page that embeds a run's page for each command
 
 beforeAll((folder) => {
   for (const number of kLessons) {
@@ -51,7 +51,7 @@ for (const number of kLessons) {
     const frame = await (await runs.first().locator("iframe").elementHandle()).contentFrame();
     const result = await frame.evaluate(() => JSON.parse(document.getElementById("result").textContent));
     assert.ok(result.runs.length >= 2);
-    // The frame is as high as its content, so the page scrolls and the frame does not.
+    // The frame has the height of its content, so the page scrolls and not the frame.
     await page.waitForFunction(() => {
       const frame = document.querySelector("details.run iframe");
       return frame.clientHeight >= frame.contentDocument.documentElement.offsetHeight;

@@ -1,4 +1,4 @@
-// Opens pages in Chromium for tests that use them like a reader: by mouse or keyboard, on a phone, in the dark scheme,
+// Opens pages in Chromium for tests that use them as readers do: by mouse or keyboard, on a phone, in the dark scheme,
 // or printed.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -18,7 +18,7 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 export const kHostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
 export const kWidths = [360, 768, 1280];
 
-const kMidnight = 86400000; // ms of a stopped clock, later than any test can reach
+const kMidnight = 86400000; // ms at which the clock stops, later than any test lasts
 
 let browser;
 /** Files of pages, by name. */
@@ -116,7 +116,7 @@ export const openAll = (page) =>
         closed.map(
           (details) =>
             new Promise((resolve) => {
-              // After the page's own listener, and what that has asked the browser to do next.
+              // Waits for the page's own listener, and for what this listener has asked the browser to do next.
               details.addEventListener("toggle", () => setTimeout(resolve), { once: true });
               details.open = true;
             }),
@@ -179,7 +179,7 @@ async function isLaidOut(page, name, width, colorScheme) {
 async function barsNobody(page, width, colorScheme) {
   await openAll(page);
   await page.evaluate(axe);
-  // Counts passes in the page, because transferring thousands of nodes takes longer than checking them.
+  // Counts passes inside the page, since thousands of nodes take longer to transfer than to check.
   const { passes, violations } = await page.evaluate(async () => {
     const found = await window.axe.run({ resultTypes: ["violations"] });
     return { passes: found.passes.length, violations: found.violations };
@@ -209,7 +209,7 @@ async function namesItsParts(page) {
     }
     const contents = document.querySelectorAll("#contents > li").length;
     if (contents > 5) faults.push(`${contents} items of navigation`);
-    // Text shows names of attributes; paths may occur only where they are typed.
+    // Text shows names of attributes. Paths may occur only where readers type them.
     const texts = document.createTreeWalker(document.getElementById("main"), NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const { data, parentElement } = texts.currentNode;

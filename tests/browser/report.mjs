@@ -29,10 +29,10 @@ import {
 const kTurned = [
   [1, -0.5, 0.75, 0],
   [-0.75, 1, -0.5, 0],
-]; // base-2 logarithms of the factors that the sliders are set to
+]; // base-2 logarithms of the factors of the sliders
 
 const kQuick = ["--set", "data.digits.train=2500", "--set", "training.epochs=1", "--set", "training.target-accuracy=0.4"];
-const kLargestPage = 1.5e6; // bytes
+const kLargestPage = 1.5e6; // bytes of a page
 
 beforeAll((folder) => {
   reports.everything = join(folder, "everything.html");
@@ -88,7 +88,7 @@ function withMore(html) {
 }
 
 test("numbers read as those of the table", () => {
-  // The expectations of tests/support/human_test.cpp hold for the page's own copy of those functions.
+  // The page has its own copy of these functions, which must meet the expectations of tests/support/human_test.cpp.
   const context = vm.createContext({});
   vm.runInContext(readFileSync(join(root, "src/report/html/script/format.js"), "utf8"), context);
   const text = readFileSync(join(root, "tests/support/human_test.cpp"), "utf8");
@@ -113,7 +113,7 @@ testLayout("nothing", { sibling: true });
 testLayout("hospitals", { ends: true });
 
 test("text keeps its contrast in the light and in the dark", async () => {
-  // WCAG 2.2, 1.4.3 and 1.4.11.
+  // Contrast is tested by WCAG 2.2, 1.4.3 and 1.4.11.
   for (const colorScheme of ["light", "dark"]) {
     const { page, close } = await open("everything", { colorScheme });
     const ratios = await page.evaluate(() => {
@@ -363,7 +363,7 @@ test("everything can be reached and used with the keyboard", async () => {
   await page.keyboard.press("Enter");
   await shows(() => page.evaluate(() => document.activeElement.id), "answer");
 
-  // The tab key reaches every control from the top to the end, and each shows its focus.
+  // The tab key must reach every control from top to bottom, and each control must show its focus.
   await page.reload();
   await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
   const reached = { INPUT: 0, BUTTON: 0, SUMMARY: 0, SELECT: 0, A: 0 };
@@ -451,7 +451,7 @@ test("sliders re-time, and agree with fresh timings", async () => {
   const { runs, answer } = await resultOf(page);
   const said = page.locator("#retimed [role=status]");
   const before = await said.textContent();
-  // While all sliders are at their initial values, the sentence names the same fastest runs as the answer.
+  // With all sliders at their initial values, the sentence must name the fastest runs of the answer.
   const apart = answer.ranking.findIndex((place) => place.verdict === "behind");
   const quickest = answer.ranking.slice(0, apart < 0 ? undefined : apart);
   for (const place of quickest) assert.ok(before.replaceAll("\u00a0", " ").includes(place.run), `${before}: ${place.run}`);
@@ -471,7 +471,8 @@ test("sliders re-time, and agree with fresh timings", async () => {
         runs.forEach((run, i) => {
           const truth = fresh[i].step_seconds / run.step_seconds;
           const off = Math.abs(Number(factors[i]) / truth - 1);
-          assert.ok(off <= 0.03 + 0.005, `${run.label} at ${at}: ${factors[i]}, fresh ${truth}`); // three digits are shown
+          assert.ok(off <= 0.03 + 0.005, `${run.label} at ${at}: ${factors[i]}, fresh ${truth}`); // 0.005 because three
+                                                                                                  // digits are shown
         });
       },
     );
@@ -484,7 +485,7 @@ test("sliders re-time, and agree with fresh timings", async () => {
   await close();
 });
 
-// speed.mjs, which is run by hand, measures frames per second.
+// speed.mjs measures frames per second; it is run by hand.
 test("a step is played with a new date in every frame, and by the keyboard", async () => {
   const { page, close } = await open("hospitals", { stoppedClock: true });
   const section = page.locator("#played-step");
@@ -497,10 +498,10 @@ test("a step is played with a new date in every frame, and by the keyboard", asy
   const dates = await page.evaluate(() => window.dates);
   const whole = Number(await date.getAttribute("max"));
   assert.equal(dates[0].date, 0, "it began anew");
-  const frames = dates.slice(1); // the first date is the start of the step
+  const frames = dates.slice(1); // without the first date, which is the start of the step
   assert.ok(frames.length >= 45, `${frames.length} frames in one and a half seconds`);
   for (let i = 1; i < frames.length; ++i) {
-    const passed = (frames[i].at - frames[i - 1].at) / 4000; // share of the four seconds
+    const passed = (frames[i].at - frames[i - 1].at) / 4000; // fraction of the four seconds
     assert.ok(passed > 0, "one date in a frame");
     assert.ok(Math.abs((frames[i].date - frames[i - 1].date) / whole - passed) < 1e-4, "as much of the step as time went by");
   }
@@ -575,7 +576,7 @@ test("the image that messages show best stands beside what they show of it", asy
     .evaluateAll((all) => all.map((canvas) => canvas.getAttribute("aria-label")));
   assert.ok(labels.includes("dad: the original"), labels.join("; "));
   assert.equal(labels.filter((label) => label.endsWith(": as messages show it")).length * 2, labels.length);
-  // A receiver of the rows has the image: levels differ by rounding alone.
+  // A receiver of the rows recovers the image, up to rounding of its pixel levels.
   const apart = await page.evaluate(() => {
     const pixels = (label) => {
       const canvas = document.querySelector(`#leak canvas[aria-label="${label}"]`);

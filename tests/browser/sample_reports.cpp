@@ -35,7 +35,7 @@ report::RunResult with_parts(report::RunResult run, double scale) {
   return run;
 }
 
-/// Returns a result at scale, with ranks, memory, links, and names that contain markup.
+/// Returns a result at scale with ranks, memory and links, whose names contain markup.
 report::Result everything() {
   report::Result result = report::sample_scale_result();
   result.scenario_name = kHostile;
@@ -69,7 +69,7 @@ report::Result everything() {
   return result;
 }
 
-/// Returns a result whose target was met before training: no step was taken, and means over steps are NaN.
+/// Returns a result whose target was met before training: it has no steps, and means over steps are NaN.
 report::Result nothing() {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   report::Result result = report::sample_result();
@@ -86,8 +86,8 @@ report::Result nothing() {
   return result;
 }
 
-/// Returns a sweep of three axes and three seeds, with costs, a failed point, a point without a run that reaches the
-/// target, and names that contain markup.
+/// Returns a sweep of three axes and three seeds with costs, a failed point, a point at which no run reaches the
+/// target, and names with markup.
 report::SweepReport sweep_of_three() {
   report::SampleSweep sample(3);
   sample.rates(5).texts("collective", {"ring", kHostile}).numbers("batch", 4).grid().costs("EUR");
@@ -102,7 +102,7 @@ report::SweepReport sweep_of_three() {
   return report;
 }
 
-/// Returns a report's data on many sites: a table of their spread, and a table of the sites that can be opened.
+/// Returns data about many sites for a report: a table of their spread, and a table of sites that opens on request.
 report::About about_many_sites() {
   report::About about{.description = kHostile, .scenario = kHostile, .set = {kHostile}, .classes = {}};
   for (std::int64_t site = 0; site < 40; ++site) {
@@ -118,7 +118,7 @@ report::About about_two_sites() {
   return about;
 }
 
-/// Returns an explanation of two runs, with a part that more speed does not shorten, and a change that lengthens it.
+/// Returns an explanation of two runs, with a part that a speed-up does not shorten, and a change that lengthens it.
 report::Explanation explanation() {
   report::Explanation explanation = report::sample_explanation();
   explanation.result.scenario_name = kHostile;
@@ -131,10 +131,10 @@ report::Explanation explanation() {
   return explanation;
 }
 
-/// Returns a sweep of points that form no grid.
+/// Returns a sweep whose points form no grid.
 report::SweepReport drawn_sweep() { return report::SampleSweep().rates(6).numbers("batch", 6).drawn(6).report(); }
 
-/// Returns a sweep of one axis with texts as values.
+/// Returns a sweep of one axis whose values are texts.
 report::SweepReport sweep_of_one() {
   return report::SampleSweep().texts("collective", {"ring", "tree", "flat"}).grid().report();
 }

@@ -1,4 +1,4 @@
-// Tests the page of a real scale study, made small.
+// Tests the page of a real but small scale study.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";

@@ -22,7 +22,7 @@ import {
   until,
 } from "./pages.mjs";
 
-const kLargestPage = 2e6; // bytes, for 1,000 points with 4 runs
+const kLargestPage = 2e6; // bytes of a page with 1,000 points of 4 runs
 
 beforeAll((folder) => {
   for (const name of ["three", "drawn", "one", "large"]) reports[`sweep-${name}`] = join(folder, `sweep-${name}.html`);
@@ -164,7 +164,7 @@ test("the other axes are chosen with sliders and lists, also by keyboard", async
   assert.equal(rows[0][4].letter, "–", "no run gets there at the last point");
   assert.equal(rows[0][4].run, "");
 
-  // Puts `collective` on the upward axis in place of `batch`, which then has the slider.
+  // Puts `collective` on the upward axis. `batch`, which was there, then gets the slider.
   const upwards = page.locator("#map").getByLabel("Upwards", { exact: true });
   await upwards.focus();
   await page.keyboard.press("ArrowUp");
@@ -174,7 +174,7 @@ test("the other axes are chosen with sliders and lists, also by keyboard", async
   await page.keyboard.press("End");
   await checkMap(page, 0, 1, [0, 0, 3]);
 
-  // The axes swap places, because both cannot be the same.
+  // The two axes cannot be the same, so they swap.
   const across = page.locator("#map").getByLabel("Across", { exact: true });
   await across.focus();
   await page.keyboard.press("ArrowDown");
@@ -213,7 +213,7 @@ test("a cell tells its times to the pointer and to the keyboard", async () => {
     });
   await shows(async () => (await focused()).point, "1", "least of both axes, in the lower left");
   for (const key of ["ArrowRight", "ArrowUp", "ArrowUp", "End", "ArrowRight"]) await page.keyboard.press(key);
-  const last = String(2 * 11 + 11); // third latency, last rate
+  const last = String(2 * 11 + 11); // the third latency and the last rate
   await shows(focused, { point: last, cell: true, visible: true });
   await shows(() => page.locator(`${map} [tabindex="0"]`).count(), 1);
   await until(
@@ -258,7 +258,7 @@ test("lines are means over the seeds with their intervals", async () => {
     lines.map((line) => line.label),
     result.runs.map((run) => run.label),
   );
-  // The lines run along sites.up, with the first collective and the second batch.
+  // The lines are over sites.up, for the first collective and the second batch.
   for (const { label, data } of lines) {
     assert.deepEqual(
       data.map((point) => point.x),
@@ -271,7 +271,7 @@ test("lines are means over the seeds with their intervals", async () => {
         index,
         result.runs.findIndex((run) => run.label === label),
       );
-      // Seeds scatter by 5 % around the mean; t(0.975, 2) = 4.303.
+      // Seeds scatter by 5 % around the mean, and t(0.975, 2) is 4.303.
       const half = (4.3027 * 0.05 * mean(own)) / Math.sqrt(3);
       assert.ok(Math.abs(point.y / mean(own) - 1) < 1e-12);
       assert.ok(Math.abs((point.high - point.y) / half - 1) < 1e-4, `${point.high - point.y}, not ${half}`);
@@ -358,7 +358,7 @@ test("points that are no grid are scattered; what failed is listed", async () =>
   });
   assert.equal(points.length, result.points.length);
   for (const point of points) {
-    // Across is the last axis among those with equally many values.
+    // Among axes with equally many values, the last one is across.
     const index = result.points.findIndex((one) => result.axes[1].values[one.at[1]].number === point.x);
     assert.equal(point.y, result.axes[0].values[result.points[index].at[0]].number);
     assert.equal(point.run, first(result, index));
@@ -396,14 +396,14 @@ test("every control can be reached with the keyboard and shows that it is", asyn
     BUTTON: 3,
     SUMMARY: await count("summary"),
     SELECT: await count("select"),
-    g: 1, // one cell of the map; arrow keys reach the others
+    g: 1, // one cell of the map is in the tab order; arrow keys reach the others
   });
   await close();
 });
 
 test("the map has colours for the light, the dark and for paper", async () => {
   const { page, close } = await open("crossover");
-  // Returns the colours of runs; a cell without a fastest run has a style variable instead.
+  // Returns the colours of the runs. A cell without a fastest run has a style variable instead of a colour.
   const colours = async () => [
     ...new Set((await cells(page)).flat().flatMap(({ colour }) => (colour.startsWith("#") ? [colour] : []))),
   ];
@@ -441,7 +441,7 @@ test("the JSON can be saved", async () => {
   await close();
 });
 
-// speed.mjs, which is run by hand, measures the time to load.
+// speed.mjs measures how long the page takes to load; it is run by hand.
 test("a thousand points are small enough, and all there", async () => {
   assert.ok(statSync(reports["sweep-large"]).size <= kLargestPage);
   const { page, close } = await open("sweep-large");

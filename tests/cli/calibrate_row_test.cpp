@@ -1,4 +1,4 @@
-// Tests `dadsim calibrate --row`: the speed of workers from one measured step.
+// Tests `dadsim calibrate --row`, which sets the speed of workers from one measured step.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 namespace dadsim::test {
 
-/// Writes execution traces of Chakra in protobuf's wire format, node by node.
+/// Writes Chakra execution traces in the wire format of protobuf, node by node.
 class ChakraBytes {
  public:
   ChakraBytes() { add(text(1, "0.0.4")); }

@@ -1,4 +1,4 @@
-// Expects that errors that are known before learning are reported before learning, and by --check.
+// Expects that errors which are known before learning are reported before learning, and by --check too.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -46,7 +46,7 @@ class CheckedBefore : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-// The run is refused before learning.
+// A run is refused before learning if its collective does not fit the nodes.
 TEST_F(CheckedBefore, ACollectiveThatCannotBeLaidOut) {
   const std::string hierarchical = "<run algorithm=\"gradient-sharing\"\n all-reduce=\"hierarchical\"/>";
   expect_refused(scenario_of("gpu-[0-4]", kDigits, kTwoLayers, hierarchical),
@@ -100,7 +100,7 @@ TEST_F(CheckedBefore, BestIsReadPrintedAndTakenOfSumsAndOfGathers) {
   EXPECT_EQ(result["runs"].dump().find("\"algorithm\":\"best\""), std::string::npos) << "it stands for another";
 }
 
-// A split can leave a site without a sample; this is reported before anything is learned.
+// A split that leaves a site without a sample is reported before anything is learned.
 TEST_F(CheckedBefore, ASplitThatLeavesASiteWithoutASample) {
   folder_.write("lopsided.csv", "width,height,kind\n1,2,a\n2,1,a\n3,1,a\n1,1,a\n2,2,a\n3,3,a\n4,1,b\n");
   const std::string data = "<csv file=\"lopsided.csv\" target=\"kind\" train=\"3\" test=\"1\"/><split by=\"class\"/>";
@@ -119,10 +119,10 @@ TEST_F(CheckedBefore, ASplitThatLeavesASiteWithoutASample) {
   EXPECT_GT(refused, 0);
 }
 
-// The run is refused before memory is used up.
+// The run is refused before it allocates the memory.
 TEST_F(CheckedBefore, MoreMemoryThanThisMachineHas) {
   if (test::kSanitized) GTEST_SKIP() << "sanitizers take terabytes of address space, and the test takes some away";
-  // 71.6 million parameters: weights and gradients at six sites take 3.4 GB.
+  // With 71.6 million parameters, weights and gradients at six sites take 3.4 GB.
   const std::string wide = "<dense units=\"90000\" activation=\"relu\"/>" + std::string(kTwoLayers);
   const auto with_three_gigabytes = [&](const std::string& algorithm) {
     folder_.write("x.xml", scenario_of("gpu-[0-5]", kDigits, wide, "<run algorithm=\"" + algorithm + "\"/>"));
@@ -138,7 +138,7 @@ TEST_F(CheckedBefore, MoreMemoryThanThisMachineHas) {
   EXPECT_EQ(with_three_gigabytes("pooled"), kSuccess) << test::read_file(folder_.path("err"));
 }
 
-// The size of a file is checked first.
+// The size of the file is checked before the file is read.
 TEST_F(CheckedBefore, ALargeTableIsRefusedAtOnce) {
   folder_.write("large.csv", "a,b\n");
   std::filesystem::resize_file(folder_.path() / "large.csv", std::uintmax_t{3} << 30U);
@@ -151,7 +151,7 @@ TEST_F(CheckedBefore, ALargeTableIsRefusedAtOnce) {
   EXPECT_LT(test::cpu_seconds_of_children() - before, 3);
 }
 
-// The simulation of such a run would never end.
+// Runs without an end are refused, as their simulation would never stop.
 TEST_F(CheckedBefore, EndlessEvents) {
   const auto with = [](const std::string& more) {
     std::string scenario = scenario_of("gpu-[0-1]", kDigits, kTwoLayers, "<run algorithm=\"gradient-sharing\"/>");
@@ -202,7 +202,7 @@ TEST_F(CheckedBefore, ATableWithoutALineOfNames) {
   }
 }
 
-// A diverging loss is reported as divergence.
+// A loss that grows but stays finite is reported as divergence.
 TEST_F(CheckedBefore, DivergenceThatStaysFinite) {
   std::string scenario = scenario_of("gpu-[0-1]", kDigits, kTwoLayers, "<run algorithm=\"gradient-sharing\"/>", "2");
   scenario.replace(scenario.find("\"0.1\""), 5, "\"300\"");
@@ -212,8 +212,8 @@ TEST_F(CheckedBefore, DivergenceThatStaysFinite) {
   EXPECT_NE(outcome.out.find("diverged: the loss is"), std::string::npos) << outcome.out;
 }
 
-/// --check must report errors that only a run used to report: a device with too little memory, failures of links that
-/// do not exist, an availability file that matches no worker.
+/// --check must report errors that only a run once reported: a device with too little memory, failures of links that do
+/// not exist, an availability file that matches no worker.
 TEST_F(CheckedBefore, WhatOnlyARunSaid) {
   const std::string hosts = R"(<scenario name="x">
   <platform><federation><sites name="site" count="2" up="10Mbps" down="10Mbps" latency="5ms"/></federation></platform>
@@ -236,7 +236,7 @@ TEST_F(CheckedBefore, WhatOnlyARunSaid) {
   expect_refused(hosts + R"(  <run algorithm="dp-sgd" epsilon="1e-8"/></scenario>)", "x.xml:5: run 'dp-sgd': epsilon=");
 }
 
-// Slow links are neither a deadlock nor a starvation.
+// A very slow link is neither a deadlock nor starvation.
 TEST_F(CheckedBefore, ALinkOfAHundredthOfABitPerSecond) {
   std::string scenario = scenario_of("", kDigits, kTwoLayers, "<run algorithm=\"fedavg\"/>");
   const std::size_t begin = scenario.find("<platform>");

@@ -9,8 +9,8 @@
 
 namespace dadsim::test {
 
-/// Returns the text of a shipped scenario with only the runs of these labels; a run without a label is named by its
-/// algorithm. The platform gets an absolute path, so that the file can be written anywhere.
+/// Returns a shipped scenario with only the runs of these labels; a run without a label is known by its algorithm. The
+/// platform's path becomes absolute, so that the file can be written anywhere.
 inline std::string with_runs(const std::string& scenario, const std::set<std::string>& labels) {
   const std::string text = read_file(DADSIM_SOURCE_DIR "/scenarios/" + scenario + ".xml");
   static const std::regex kRun(R"(<run ([^>]*[^>/])(/>|>[^]*?</run>)\s*)"), kLabel("label=\"([^\"]*)\""),

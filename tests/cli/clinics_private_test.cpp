@@ -1,5 +1,5 @@
-// Runs scenarios/clinics-private.xml through the real program, on drawn tables. One table shows the cost of privacy for
-// clinics, one of which is absent half of the time.
+// Runs scenarios/clinics-private.xml on drawn tables. One result shows what privacy costs clinics, one of which is
+// absent half of the time.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
@@ -18,8 +18,8 @@
 namespace dadsim::cli {
 namespace {
 
-/// Writes tables of seven clinics with 180 to 1,120 patients. Features are in standard deviations about the mean of
-/// healthy patients, so no scaling is needed. Risk follows from a sum of the features and chance; each clinic has more
+/// Writes tables of seven clinics with 180 to 1,120 patients. Features are in standard deviations from the mean of
+/// healthy patients, so they need no scaling. The risk follows from a sum of features, and chance. Each clinic has more
 /// ill patients than the one before.
 void draw_clinics(const std::filesystem::path& folder) {
   const std::vector<int> patients{180, 260, 340, 480, 620, 800, 1120};
@@ -62,7 +62,7 @@ TEST(ClinicsPrivate, OneTableAnswersWhatPrivacyCosts) {
     const bool is_private = label.starts_with("DP-") || label.starts_with("LSG");
     EXPECT_EQ(run["epsilon"].is_number(), is_private) << label;
     if (!is_private) continue;
-    // ε never exceeds the requested value. Clinics that take part in all planned steps nearly spend it.
+    // ε never exceeds the requested value, and clinics that take part in all planned steps spend nearly all of it.
     EXPECT_LE(run["epsilon"], 3.0 + 1e-4) << label;
     EXPECT_GT(run["epsilon"], 2) << label;
     EXPECT_NE(run["notes"].dump().find("spent ε ="), std::string::npos) << label;

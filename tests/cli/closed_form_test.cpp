@@ -1,8 +1,7 @@
 // Compares the simulated step time of every algorithm, on a star without contention, with a closed form. Sending b
-// bytes takes b/B, and the message arrives a latency α later. Sends return at once, and messages of a connection follow
-// one another without waiting for α: a stream of messages has its latency once. In a ring, a worker sends again only
-// after it has received, so every round takes α + b/B. Compute streams run in order; collectives start when their data
-// exist.
+// bytes takes b/B, and they arrive a latency α later. Sends return at once. Messages of a connection follow one another
+// without waiting for α, so a stream of messages pays α once. In a ring, a worker sends again only after it has
+// received, so every round takes α + b/B. Computations run in order, and a collective starts once its data exist.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,18 +18,18 @@ using test::TemporaryFile;
 
 constexpr double kPeak = 2e9;     // flop/s
 constexpr double kMemory = 4e8;   // byte/s
-constexpr double kLaunch = 3e-5;  // s
+constexpr double kLaunch = 3e-5;  // seconds per kernel
 constexpr std::size_t kSites = 4;
 constexpr double kRows = 8;
 constexpr double kAllRows = kRows * kSites;
-const std::vector<double> kWidths{30, 24, 16, 10};  // layers without biases
+const std::vector<double> kWidths{30, 24, 16, 10};  // units of layers without biases
 const Star kStar{.workers = kSites, .rate = 2e6, .latency = 0.002};
 
 double p(std::size_t l) { return kWidths[l]; }
 double q(std::size_t l) { return kWidths[l + 1]; }
 constexpr std::size_t kLayers = 3;
 
-/// Returns the roofline time; element-wise passes reach half of the peak.
+/// Returns the roofline time of a product.
 double product(double flops, double floats, double launches) {
   return launches * kLaunch + std::max(flops / kPeak, 4 * floats / kMemory);
 }
@@ -50,8 +49,8 @@ double weight_gradient(std::size_t l, double rows) {
 }
 double add(std::size_t l) { return pass(kSites * p(l) * q(l), (kSites + 1) * p(l) * q(l), 1); }
 
-/// Returns the time of power iterations on factors of a p × q gradient from `rows` rows: `rank` components, by the
-/// method with fewer flops.
+/// Returns the time of power iterations on factors of a p × q gradient of `rows` rows, with `rank` components and the
+/// cheaper of two methods.
 double factorise(std::size_t l, double rows, double rank, double iterations, bool fused = false) {
   const double launches = 2 + rank * (fused ? 1 : 6 * iterations + 6);
   const double orthogonal = 4 * (iterations + 2) * rank * rank * q(l);
@@ -76,18 +75,18 @@ double forward_pass() {
   return time;
 }
 
-/// Times of a layer, in the order of its step: computing before a message, the message, and so on.
+/// Times of a layer in the order of its step: computing before the message, the message, and so on.
 struct LayerTimes {
-  double before = 0;     ///< computing until the data to send exist
+  double before = 0;     ///< seconds of computing until the data to send exist
   double up = 0;         ///< floats to the aggregator
-  double aggregate = 0;  ///< computing at the aggregator
+  double aggregate = 0;  ///< seconds of computing at the aggregator
   double down = 0;       ///< floats to every worker
-  double meanwhile = 0;  ///< computing at the worker after sending
-  double after = 0;      ///< computing after the broadcast has arrived
+  double meanwhile = 0;  ///< seconds of computing at the worker after it has sent
+  double after = 0;      ///< seconds of computing after the broadcast has arrived
 };
 
-/// Returns the step time with layers from last to first; each part starts when its inputs exist. The worker's
-/// connections to and from the aggregator are busy while bytes are sent; the bytes arrive one latency later.
+/// Returns the step time, with layers from last to first, each part starting when its inputs exist. Bytes occupy the
+/// connection to or from the aggregator while they are sent, and arrive a latency later.
 double star_step(const std::vector<LayerTimes>& layers) {
   const auto transfer = [](double floats) { return 4 * floats / kStar.rate; };
   double compute = forward_pass();
@@ -125,7 +124,7 @@ double simulated(const std::string& algorithm, spec::ExchangeMode mode, const sp
   std::vector<schedule::Schedule> schedules{schedule::instantiate(step.structure, step.sizes, step.shape, step.shape)};
   for (schedule::Task& task : schedules[0].tasks) {
     auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
-    // Peers sum and gather around a ring; `auto` would choose other algorithms for such small vectors.
+    // Peers use rings for reductions and gathers, where `auto` would choose other algorithms for such small vectors.
     if (collective != nullptr && mode == spec::ExchangeMode::peer) collective->algorithm = "ring";
   }
   const TemporaryFile platform(kStar.xml());
@@ -216,8 +215,7 @@ TEST(ClosedForm, ReferenceEndsOnlyCompute) {
   expect_close(simulated("no-sharing", spec::ExchangeMode::aggregator), alone(1));
 }
 
-/// Returns the step time with rings over the workers, each message over two links: layers follow one another on one
-/// lane.
+/// Returns the step time with rings over the workers, whose messages cross two links; one layer follows the other.
 double ring_step(const std::vector<LayerTimes>& layers, const std::function<double(double floats)>& ring) {
   double compute = forward_pass();
   double lane = 0;

@@ -1,4 +1,4 @@
-// Tests `dadsim collective`, through the real program, against closed forms on a star: a message takes α + b/B.
+// Tests `dadsim collective` against closed forms on a star, where a message takes α + b/B.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -55,7 +55,7 @@ TEST(CollectiveCommand, TakesTheTimesOfTheClosedForms) {
   ASSERT_EQ(reduced["sizes"].size(), 2U);
   expect_time(reduced, 0, 2 * (n - 1) * kRanksStar.between(64 * kKiB / n));
   expect_time(reduced, 1, 2 * (n - 1) * kRanksStar.between(256 * kKiB / n));
-  // Sizes of vectors that consist of blocks are totals over all ranks.
+  // If a vector consists of blocks, its size is the total over all ranks.
   const Arguments ring{"--algorithm", "ring", "--sizes", "64KB"};
   expect_time(timed(platform, "all-gather", with_workers(ring)), 0, (n - 1) * kRanksStar.between(64 * kKiB / n));
   expect_time(timed(platform, "reduce-scatter", with_workers(ring)), 0, (n - 1) * kRanksStar.between(64 * kKiB / n));
@@ -63,13 +63,13 @@ TEST(CollectiveCommand, TakesTheTimesOfTheClosedForms) {
   expect_time(timed(platform, "all-to-all", with_workers(pairwise)), 0, (n - 1) * kRanksStar.between(64 * kKiB / n));
   const Arguments flat{"--algorithm", "flat", "--sizes", "64KB"};
   const double blocks =
-      2 * kRanksStar.latency + (n - 1) * 64 * kKiB / n / kRanksStar.rate;  // through the root's own link
+      2 * kRanksStar.latency + (n - 1) * 64 * kKiB / n / kRanksStar.rate;  // all blocks leave over the root's own link
   expect_time(timed(platform, "gather", with_workers(flat)), 0, blocks);
   expect_time(timed(platform, "scatter", with_workers(flat)), 0, blocks);
   expect_time(timed(platform, "broadcast", with_workers(flat)), 0,
               2 * kRanksStar.latency + (n - 1) * 64 * kKiB / kRanksStar.rate);
   expect_time(timed(platform, "send", with_workers({"--sizes", "64KB"})), 0, kRanksStar.between(64 * kKiB));
-  // Two messages to one rank share its link; the two directions of a pair have a link each.
+  // Two messages to one rank share its link. The two directions between a pair use separate links.
   expect_time(timed(platform, "neighbour-exchange", with_workers({"--sizes", "64KB", "--pairs", "0>2,1>2"})), 0,
               2 * kRanksStar.latency + 2 * 64 * kKiB / kRanksStar.rate);
   expect_time(timed(platform, "neighbour-exchange", with_workers({"--sizes", "64KB", "--pairs", "0>2,2>0"})), 0,
@@ -77,7 +77,7 @@ TEST(CollectiveCommand, TakesTheTimesOfTheClosedForms) {
 }
 
 TEST(CollectiveCommand, TheRootMayBeAnyRank) {
-  // Only the hub, the last rank here, has no links, so its messages have one latency.
+  // The hub, the last rank here, has no links of its own, so its messages have the latency of one link.
   const TemporaryFile file(kRanksStar.xml());
   const Arguments hosts{"--hosts", "w[0-3] hub", "--algorithm", "flat", "--sizes", "64KB"};
   Arguments from_hub = hosts;
@@ -154,7 +154,7 @@ TEST(CollectiveCommand, ColdConnectionsAreSlowerWhereLinksAreTcp) {
 }
 
 TEST(CollectiveCommand, RendezvousWaitsForTheReceiver) {
-  // The announcement that a message is awaited takes a path latency, and so does the message.
+  // Announcing that a message is awaited takes one route latency, and the message another.
   const TemporaryFile file(kRanksStar.xml());
   const json result = timed(file.path(), "send", with_workers({"--sizes", "64KB", "--rendezvous"}));
   EXPECT_EQ(result["rendezvous"], true);
@@ -236,8 +236,8 @@ TEST(CollectiveCommand, PredictedStandsBesideMeasured) {
   EXPECT_NE(other.err.find("measures all_reduce_perf; use a log of all_gather_perf"), std::string::npos) << other.err;
 }
 
-// For one log, both commands expect the same time: a tree between two nodes, rings among four, sockets, PCIe, and other
-// operations.
+// Both commands must expect the same times for a log: with a tree between two nodes, rings among four, sockets, PCIe,
+// and other operations.
 TEST(CollectiveCommand, PredictsWhatDiagnoseExpects) {
   struct Case {
     std::string cluster, device, operation, test;
@@ -287,7 +287,7 @@ TEST(CollectiveCommand, PredictsWhatDiagnoseExpects) {
   }
 }
 
-// Host names with blanks are usual in SimGrid platforms; the remedy in a message must be typeable.
+// Host names with blanks are common in SimGrid platforms, so the remedy must quote them as they can be typed.
 TEST(CollectiveCommand, HostsWhoseNamesHoldBlanks) {
   const TemporaryFolder folder;
   const std::string platform =

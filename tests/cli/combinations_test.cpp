@@ -1,5 +1,5 @@
-// Tests that documented options work together: every pair of options of `dadsim collective`, and of attributes of
-// <network>, with every algorithm of every operation. A deadlock is a failure.
+// Tests that documented options work together: every pair of options of `dadsim collective`, and every pair of
+// attributes of <network>, with every algorithm of every operation. A deadlock fails the test.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ using test::TemporaryFile;
 
 using Arguments = std::vector<std::string>;
 
-/// Runs the program in a fork of this process: for over a thousand runs, loading libraries would take longer than the
-/// work.
+/// Runs the program in a fork of this process, because over a thousand runs would spend most of their time on loading
+/// libraries.
 Outcome combined(Arguments arguments) {
   arguments.insert(arguments.begin(), "dadsim");
   std::fflush(nullptr);
@@ -43,13 +43,13 @@ Outcome combined(Arguments arguments) {
   });
 }
 
-/// Values of an option, as words of a command line or as attributes; the first value leaves the option out.
+/// Values of an option, as command-line arguments or attributes; the first value leaves the option out.
 using Factor = std::vector<Arguments>;
 /// index of the chosen value of every factor
 using Row = std::vector<std::size_t>;
 
-/// Returns rows in which any two values of two factors occur together at least once, unless they exclude each other.
-/// Each factor in turn takes the value with the most new pairs in the row.
+/// Returns rows in which any two values of two factors occur together at least once, unless they exclude each other. In
+/// each row, one factor after the other takes the value that adds most new pairs.
 template <class Together>
 std::vector<Row> pairs_of(const std::vector<Factor>& factors, const Together& together) {
   using Pair = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
@@ -95,8 +95,8 @@ std::vector<Row> pairs_of(const std::vector<Factor>& factors, const Together& to
   return rows;
 }
 
-/// Returns two nodes of two GPUs, whose switches can sum, inside nodes and between them: every algorithm fits on them,
-/// or on one node.
+/// Returns a cluster of four GPUs in one or two nodes, whose switches can sum inside nodes and between them. Every
+/// algorithm fits one of the two clusters.
 std::string cluster(const char* nic, int nodes) {
   return fmt::format(
       R"(<cluster-platform><gpu-cluster nodes="{}" gpus="{}" inside="nvlink-4" rails="2" nic="{}"><one-switch sharp="true"/>)"
@@ -106,7 +106,7 @@ std::string cluster(const char* nic, int nodes) {
 
 bool has(const Arguments& value, std::string_view word) { return std::ranges::find(value, word) != value.end(); }
 
-/// Returns false for pairs that exclude each other according to the documentation.
+/// Returns false for two options that exclude each other according to the documentation.
 bool go_together(const Arguments& a, const Arguments& b) {
   const auto both = [&](const char* one, const char* other) {
     return (has(a, one) && has(b, other)) || (has(a, other) && has(b, one));
@@ -116,7 +116,7 @@ bool go_together(const Arguments& a, const Arguments& b) {
 
 class Collectives : public testing::TestWithParam<collectives::CollectiveAlgorithm> {};
 
-/// Gloo's receivers announce that they are ready; with --rendezvous the two sides used to wait for each other.
+/// Gloo's receivers announce that they are ready. With --rendezvous, the two sides once waited for each other.
 TEST_P(Collectives, EveryTwoOptionsGiveATime) {
   const collectives::CollectiveAlgorithm& algorithm = GetParam();
   std::string operation = to_string(algorithm.kind);
@@ -151,7 +151,7 @@ TEST_P(Collectives, EveryTwoOptionsGiveATime) {
       arguments.insert(arguments.end(), factors[f][row[f]].begin(), factors[f][row[f]].end());
     SCOPED_TRACE(fmt::format("dadsim {}", fmt::join(arguments, " ")));
     const Outcome outcome = combined(arguments);
-    if (outcome.exit_code == 2) {  // these ranks cannot carry out the operation
+    if (outcome.exit_code == 2) {  // the algorithm does not support these ranks
       EXPECT_NE(outcome.err.find("; "), std::string::npos) << outcome.err;
       continue;
     }
@@ -188,8 +188,7 @@ TEST(Combinations, TransportsOfASimGridFileWithRendezvous) {
   }
 }
 
-/// Gloo's algorithms wait for their receivers anyway, so --rendezvous changes the times of a ring but not of Gloo's
-/// algorithms.
+/// Gloo's algorithms wait for their receivers in any case, so --rendezvous changes the time of a ring but not theirs.
 TEST(Combinations, RendezvousAddsNothingToCollectivesThatHaveIt) {
   for (const char* nic : {"ethernet-1g", "roce-100"}) {
     const TemporaryFile platform(
@@ -253,7 +252,7 @@ TEST_P(Networks, EveryTwoAttributesGiveATime) {
         to_string(algorithm.kind), algorithm.name));
     const Outcome outcome = combined({file.path(), "--quiet", "--json", "-"});
     SCOPED_TRACE(fmt::format("{}{}{} {}", network, jitter, said(6), factors[7][row[7]][0]));
-    if (outcome.exit_code == 3) {  // these ranks cannot carry out the operation
+    if (outcome.exit_code == 3) {  // the algorithm does not support these ranks
       EXPECT_NE(outcome.err.find("; "), std::string::npos) << outcome.err;
       continue;
     }

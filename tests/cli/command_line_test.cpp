@@ -17,7 +17,7 @@ using test::run_dadsim;
 using test::small;
 using test::TemporaryFolder;
 
-/// Returns the result without values that differ from run to run.
+/// Returns a result without the values that differ between equal runs.
 nlohmann::ordered_json comparable(const std::string& text) {
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(text);
   json.erase("wall_clock");
@@ -255,7 +255,7 @@ TEST(CommandLine, SameSeedSameBytesWithEverySetOfKernels) {
       results[name_of(processor.kernels)].insert(comparable(outcome.out).dump());
     }
   }
-  // The results do not depend on the code path of the C library for exponentials and logarithms.
+  // Results are the same with every code path of the C library for exponentials and logarithms.
   for (const auto& [kernels, of_them] : results) EXPECT_EQ(of_them.size(), 1U) << kernels;
 }
 
@@ -309,7 +309,7 @@ TEST(CommandLine, AResultThatCannotBeWrittenIsToldBeforeAnythingRuns) {
     EXPECT_NE(outcome.err.find(path), std::string::npos);
     EXPECT_LT(test::cpu_seconds_of_children() - before, 10) << "a thousand epochs take minutes";
   }
-  // A full disk is noticed when the result is written.
+  // A full disk shows only when the result is written.
   const Outcome full = run_dadsim(small({"scenarios/hospitals.xml", "--json", "/dev/full"}));
   EXPECT_EQ(full.exit_code, 4) << full.err;
 }

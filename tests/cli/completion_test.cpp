@@ -1,4 +1,4 @@
-// Tests shell completions, and completion files made from the program's own lists.
+// Tests shell completions, and that completion files are made from the program's own lists.
 #include "cli/completion.hpp"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST(Completion, SaysWhereFilesMayStand) {
 
 TEST(Completion, EveryListHasItsNames) {
   for (const Listing& listing : listings()) {
-    if (listing.name == "prices") continue;  // dated examples that no attribute names
+    if (listing.name == "prices") continue;  // prices are dated examples, which no attribute names
     const std::vector<std::string> names = names_of(listing.name);
     EXPECT_GE(names.size(), 3U) << listing.name;
     const std::string text = listing.text();

@@ -1,4 +1,4 @@
-// Tests <evaluation> through the real program: when corrections help, and when they hurt.
+// Tests <evaluation>: when corrections help, and when they hurt.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -66,10 +66,10 @@ TEST_F(Correction, MendsInstrumentsAndHurtsWhereClassesAreSkewed) {
   const auto accuracy = [&](const char* corruption, bool skewed, std::int64_t batch, std::size_t arm) {
     return row_of(evaluation, corruption, skewed, batch)["accuracies"][arm].get<double>();
   };
-  // The unchanged held-back data, dealt to the sites, have the accuracy of the last point of the curve.
+  // On unchanged held-back data, dealt to the sites, the accuracy is that of the curve's last point.
   EXPECT_NEAR(accuracy("none", false, 200, 0), run["curve"].back()["accuracy"].get<double>(), 1e-9);
   EXPECT_EQ(accuracy("none", false, 8, 0), accuracy("none", false, 200, 0));
-  // 800 samples: a standard deviation of at most 1.8 points.
+  // An accuracy over 800 samples has a standard deviation of at most 1.8 points.
   EXPECT_GT(accuracy("gain-offset", false, 200, 3), accuracy("gain-offset", false, 200, 0) + 0.1);
   EXPECT_EQ(row_of(evaluation, "gain-offset", false, 200)["best"], "DMC on inputs");
   EXPECT_LT(accuracy("none", true, 200, 3), accuracy("none", true, 200, 0) - 0.1);
@@ -77,7 +77,7 @@ TEST_F(Correction, MendsInstrumentsAndHurtsWhereClassesAreSkewed) {
   EXPECT_EQ(row_of(evaluation, "none", true, 200)["below_source"],
             CorrectionJson::parse(R"(["batch statistics", "DMC on norms", "DMC on inputs"])"));
   EXPECT_LT(accuracy("none", false, 8, 3), accuracy("none", false, 200, 3) - 0.05);
-  // Learned-first runs have no correction, and the result says so.
+  // Learned-first runs have no correction, which the result states.
   EXPECT_FALSE(json["runs"][1].contains("evaluation"));
   EXPECT_NE(json["assumptions"].dump().find("tried only on the last models of event-driven runs"), std::string::npos);
 }

@@ -1,6 +1,6 @@
-// Runs the documentation's blocks that begin with "$ dadsim …" and compares the output. A line "…" stands for any
-// omitted lines. Learned numbers depend only on the processor's kernels. Hence a block either names its kernels ("$
-// DADSIM_KERNELS=portable dadsim …"), or its output is the same with all kernels.
+// Runs the documentation's blocks that begin with "$ dadsim …" and compares their output. A line "…" stands for any
+// lines. Learned numbers depend on the processor's kernels. A block therefore names its kernels ("$
+// DADSIM_KERNELS=portable dadsim …"), or has the same output with all kernels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,15 +32,16 @@ struct DocumentedBlock {
     });
   }
   /// Returns true if the block is run on this processor. A block without learning runs once, on the first processor. A
-  /// block that names its kernels runs where the C library differs most: elsewhere these kernels give the same bits
-  /// (CommandLine.SameSeedSameBytesWithEverySetOfKernels).
+  /// block that names its kernels runs with the C library that differs most. On other processors these kernels give the
+  /// same bits (CommandLine.SameSeedSameBytesWithEverySetOfKernels).
   bool is_tried_on(const test::Processor& processor) const {
     if (names_its_kernels()) return processor.old_library;
     return learns() || (processor.kernels == KernelSet::portable && !processor.old_library);
   }
 };
 
-/// Parses "$ DADSIM_KERNELS=portable dadsim explain a.xml", or scripts/run in place of dadsim; nothing for other lines.
+/// Parses "$ DADSIM_KERNELS=portable dadsim explain a.xml", with dadsim or scripts/run; returns nothing for other
+/// lines.
 std::optional<DocumentedBlock> command_of(const std::string& line) {
   std::istringstream words(line);
   DocumentedBlock block;
@@ -80,8 +81,8 @@ struct Figure {
   double last_digit = 0;  ///< value of one unit in the last digit
 };
 
-/// Returns a line without its numbers, which are appended to `figures`. Runs of blanks become one, because columns are
-/// as wide as their numbers. "2 min 6 s" is one number of seconds.
+/// Returns a line without its numbers, which are added to `figures`. Several blanks become one, since the width of a
+/// column depends on its numbers. "2 min 6 s" is one number of seconds.
 std::string words_of(const std::string& line, std::vector<Figure>& figures) {
   static const std::regex kNumber("([0-9]+) min ([0-9]+)(?= s)|[0-9]+(\\.[0-9]+)?");
   std::string words;
@@ -100,8 +101,8 @@ std::string words_of(const std::string& line, std::vector<Figure>& figures) {
   return words;
 }
 
-/// Compares two printed numbers to one unit in the last digit. When a number is rounded, its last bit can decide, and
-/// the C library's code paths differ in that bit.
+/// Returns true if two printed numbers differ by at most one unit in the last digit. The last bit of a number can
+/// decide its rounding, and code paths of the C library differ in this bit.
 bool reads_as(const std::string& printed, const std::string& documented) {
   std::vector<Figure> ours, theirs;
   if (words_of(printed, ours) != words_of(documented, theirs)) return false;
@@ -184,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(Pages, DocumentedOutput,
 INSTANTIATE_TEST_SUITE_P(Readme, DocumentedOutput, testing::Values(std::tuple("README.md", test::processors().back())),
                          name_of_page);
 
-/// Tests the README's answer with other kernels, for the runs in its first sentence.
+/// Tests the README's answer with other kernels, for the runs that its first sentence names.
 class ReadmeAnswer : public testing::TestWithParam<test::Processor> {};
 
 TEST_P(ReadmeAnswer, HasTheSameRows) {

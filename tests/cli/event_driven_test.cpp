@@ -1,4 +1,4 @@
-// Tests event-driven runs through the real program.
+// Tests event-driven runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using test::read_file;
 using test::run_dadsim;
 using EventJson = nlohmann::ordered_json;
 
-/// Returns a scenario of eight sites, the last three with slow links, with the runs `runs`.
+/// Returns a scenario with these runs at eight sites, the last three of which have slow links.
 std::string eight_sites(const std::string& runs, const std::string& training = "batch=\"16\" epochs=\"2\"") {
   return R"(<?xml version="1.0" encoding="UTF-8"?>
 <scenario name="Eight" seed="3">
@@ -86,12 +86,12 @@ TEST_F(EventDriven, FiguresFitTogether) {
                     run["down_seconds"].get<double>(),
                 8 * run["total_seconds"].get<double>(), 1e-9);
     EXPECT_EQ(run["curve"].back()["seconds"], run["total_seconds"]);
-    // Links are reported per update, like everything else.
+    // Bytes of links are reported per update, as all other figures are.
     double on_links = 0;
     for (const EventJson& use : run["link_use"]) on_links += use["bytes_per_step"].get<double>();
     const double sent_per_update = run["total_bytes"].get<double>() / run["steps"].get<double>();
     EXPECT_GT(on_links, 0.9 * sent_per_update);
-    EXPECT_LT(on_links, 4.1 * sent_per_update);  // a message passes several links
+    EXPECT_LT(on_links, 4.1 * sent_per_update);  // a message crosses several links
   }
   EXPECT_EQ(json["runs"][1]["event_run"]["contributions"]["late"], 0);
   EXPECT_GT(json["runs"][2]["event_run"]["contributions"]["late"].get<int>(), 0);
@@ -192,8 +192,8 @@ TEST_F(EventDriven, SeedsGiveItNoRelativeSteps) {
   EXPECT_NE(table.out.find("plain: no relative steps, since its learning depends"), std::string::npos) << table.out;
 }
 
-/// Three sites at a hub, each with a line of 100 kB/s. Site 1 is off for ten of every thirty seconds, and the line of
-/// site 2 for one of every ten.
+/// Returns a platform file with three sites at a hub, each with a line of 100 kB/s. Site 1 is off for ten of every
+/// thirty seconds, and the line of site 2 for one of every ten.
 std::string star_with_states() {
   std::string body = "<host id=\"hub\" speed=\"1Gf\"/>\n";
   for (const char* site : {"1", "2", "3"}) {
@@ -237,7 +237,7 @@ TEST_F(EventDriven, StateProfilesOfAPlatformFileArePlayed) {
   EXPECT_EQ(run["steps"], 60);
   const auto seconds = run["total_seconds"].get<double>();
   ASSERT_GT(seconds, 60);
-  // The site goes off at 10 + 30 k for ten seconds, and the line at 5 + 10 k for one.
+  // The site goes off at 10 + 30 k s for ten seconds, and the line at 5 + 10 k s for one.
   const auto starts = [&](double first, double period) { return std::floor((seconds - first) / period) + 1; };
   const EventJson& outages = run["event_run"]["outages"];
   EXPECT_EQ(outages["hosts"].get<double>(), starts(10, 30)) << outages.dump();

@@ -76,7 +76,7 @@ class Files : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-// Files are compared by identity, not by path, and outputs also with inputs.
+// Files are compared by identity, not by path, and outputs are also compared with inputs.
 TEST_F(Files, NoOutputIsAnInput) {
   const auto before = content();
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
@@ -110,7 +110,7 @@ TEST_F(Files, NoOutputIsAnInput) {
       {{"merge", "steps.csv", "./steps.csv"}, "would overwrite a file to merge"},
       {{"own.xml", "--json", "dangling.json", "--csv", "later.json"}, "both name"},
       {{"own.xml", "--json", "-", "--csv", "/dev/stdout"}, "both name"},
-      // Files that a command reads without being given their names.
+      // These commands read further files, whose names are not given.
       {{"import", "t.0.et", "--step", "t.1.et"}, "would overwrite 't.1.et', which is read"},
       {{"import", "t.0.et", "--step", "s.xml", "--out", "./t.1.et"}, "--out './t.1.et' would overwrite"},
       {{"import", "t.0.et", "--step", "trace.xml"}, "--step 'trace.xml' would overwrite 't.1.et'"},
@@ -127,7 +127,7 @@ TEST_F(Files, NoOutputIsAnInput) {
   }
 }
 
-// A line break in a file name used to become a separate command.
+// A line break in a file name once became a separate command.
 TEST_F(Files, CommandsForAShellStayInTheirLineAndAreQuoted) {
   const std::string sweep =
       R"(<scenario name="s"><platform><gpu-cluster nodes="1" gpus="2" inside="nvlink-3" nic="ib-hdr"/></platform>
@@ -153,7 +153,7 @@ TEST_F(Files, CommandsForAShellStayInTheirLineAndAreQuoted) {
   EXPECT_FALSE(fs::exists(folder_.path() / "EXECUTED"));
 }
 
-// A write-protected output is not overwritten.
+// A write-protected file is not overwritten.
 TEST_F(Files, AWriteProtectedFileStays) {
   write("kept.json", "mine");
   fs::permissions(folder_.path() / "kept.json", fs::perms::owner_read);
@@ -184,7 +184,7 @@ TEST_F(Files, ASymbolicLinkIsFollowed) {
   EXPECT_TRUE(read_file(folder_.path() / "later.json").starts_with("{"));
 }
 
-// A path that is no regular file is written directly, because users may not create temporary files in /dev.
+// Paths that are not regular files are written directly, since users may not create temporary files in /dev.
 TEST_F(Files, DevicesAndPipesAreWrittenTo) {
   EXPECT_EQ(run({"own.xml", "--quiet", "--json", "/dev/null", "--csv", "/dev/null"}).exit_code, kSuccess);
   for (const char* path : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
@@ -197,14 +197,14 @@ TEST_F(Files, DevicesAndPipesAreWrittenTo) {
   std::string read;
   std::thread reader([&] { read = read_file(pipe); });
   const Outcome outcome = run({"own.xml", "--quiet", "--json", "pipe"});
-  if (outcome.exit_code != kSuccess) std::ofstream(pipe) << "";  // releases the reader
+  if (outcome.exit_code != kSuccess) std::ofstream(pipe) << "";  // releases a reader that would wait for ever
   reader.join();
   EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
   EXPECT_TRUE(read.starts_with("{"));
   EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
-// A message that cannot be written does not abort the program.
+// If a message cannot be written, the program does not abort.
 TEST_F(Files, StandardErrorThatCannotBeWritten) {
   const auto code = [&](const std::string& command) {
     const int status =
@@ -222,7 +222,7 @@ TEST_F(Files, StandardErrorThatCannotBeWritten) {
   EXPECT_TRUE(read_file(folder_.path() / "y.json").starts_with("{"));
 }
 
-// Names from files are escaped for a terminal.
+// Control characters in names from files are escaped on a terminal.
 TEST_F(Files, NamesDoNotSpeakToTheTerminal) {
   const std::string hostile =
       "r\xc2\x9b"

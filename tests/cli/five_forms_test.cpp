@@ -1,5 +1,5 @@
-// Expects that a question about a workload is answered for this workload in all five forms: table, JSON, CSV, page and
-// sweep. The scenarios are small versions of shipped ones.
+// Expects that all five forms of an answer (table, JSON, CSV, page and sweep) are about the workload that was asked
+// for. Uses small versions of shipped scenarios.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -69,13 +69,13 @@ TEST_P(FiveForms, SpeakOfTheWorkload) {
   ASSERT_FALSE(json["answer"]["ranking"].empty());
   const std::string first = json["answer"]["statements"][0]["words"];
   EXPECT_NE(first.find(asked.workload), std::string::npos) << first;
-  std::string last;  // last statement that names the network learned on
+  std::string last;  // the last statement that names the learned network
   for (const auto& one : json["answer"]["statements"]) {
     if (one["values"].contains("learned_on")) last = one["words"];
   }
   EXPECT_TRUE(last.starts_with("On the learning network (")) << json["answer"]["statements"];
 
-  // The table begins with the same sentence; the learned network is named second.
+  // The table begins with the same sentence, and names the learned network after the workload.
   std::string table = run.out;
   for (std::size_t at = 0; (at = table.find("\n  ", at)) != std::string::npos;) table.replace(at, 3, " ");
   EXPECT_TRUE(table.starts_with(first)) << run.out;
@@ -88,7 +88,7 @@ TEST_P(FiveForms, SpeakOfTheWorkload) {
 
   for (const auto& one : json["runs"]) {
     const auto& scale = one["at_scale"];
-    // Gradient sharing has relative steps of one, whether or not the small network learned it.
+    // Gradient sharing always has relative steps of 1, even if the small network did not learn with it.
     if (one["algorithm"] == "gradient-sharing") {
       EXPECT_EQ(one["relative_steps"], 1) << one["label"];
     } else if (one["algorithm"] != "pooled" && one["relative_steps"].is_null()) {

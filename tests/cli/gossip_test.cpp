@@ -1,4 +1,4 @@
-// Tests eight sites in a ring through the real program: the cost of compression, and methods that need no tuning.
+// Tests eight sites in a ring: what compression costs, and methods without parameters to tune.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,7 +17,7 @@ namespace {
 using GossipJson = nlohmann::ordered_json;
 
 TEST(Gossip, CompressionCostsLittleAndMoreOfItMore) {
-  // Half of the scenario's epochs: the expectations below hold by then.
+  // Runs half of the scenario's epochs, after which the expectations below already hold.
   const test::QuickKernels quick;
   const test::TemporaryFolder folder;
   const std::string scenario = folder.write(
@@ -44,7 +44,7 @@ TEST(Gossip, CompressionCostsLittleAndMoreOfItMore) {
     EXPECT_EQ(run["curve"][0]["sites"]["consensus_distance"], 0.0) << "all start from the same";
   }
 
-  // Accuracies follow table 1 of arXiv 1907.09356.
+  // The order of accuracies is that of table 1 of arXiv 1907.09356.
   const double exact = accuracy.at("D-PSGD");
   EXPECT_GT(exact, accuracy.at("gradient-sharing") - 0.03);
   EXPECT_GT(accuracy.at("CHOCO, 8 bit"), exact - 0.01);
@@ -55,12 +55,12 @@ TEST(Gossip, CompressionCostsLittleAndMoreOfItMore) {
   EXPECT_GT(accuracy.at("CHOCO, top 10 %"), accuracy.at("CHOCO, top 1 %"));
   EXPECT_GT(accuracy.at("CHOCO, top 10 %"), accuracy.at("CHOCO, random 10 %"));
 
-  // PowerGossip has no tuned parameter, and sends no more bytes than the largest hundredth with a tuned gamma.
+  // PowerGossip has no parameter to tune, and sends no more bytes than top 1 % with a tuned gamma.
   EXPECT_LT(bytes.at("PowerGossip"), bytes.at("CHOCO, top 1 %"));
   EXPECT_GT(accuracy.at("PowerGossip"), accuracy.at("CHOCO, top 1 %") - 0.02);
   EXPECT_GT(accuracy.at("PowerGossip, 2 iterations"), accuracy.at("PowerGossip"));
 
-  // The final average makes the sites' models equal.
+  // After the final average, all sites have the same model.
   EXPECT_GT(accuracy.at("Sparse-Push"), accuracy.at("Sparse-Push, not merged"));
   EXPECT_EQ(apart.at("Sparse-Push"), 0.0);
   EXPECT_GT(apart.at("Sparse-Push, not merged"), 0.0);
@@ -114,7 +114,7 @@ TEST(Gossip, AGraphThatAnAlgorithmCannotDoWithIsRefusedBeforeLearning) {
     EXPECT_NE(outcome.err.find("four.xml:"), std::string::npos) << outcome.err;
     EXPECT_NE(outcome.err.find("; "), std::string::npos) << outcome.err;
   }
-  // The final average is an all-reduce.
+  // The final average is an all-reduce, so it accepts the attribute `all-reduce`.
   const std::string accepted = folder.write("four.xml", four_in(R"(<run algorithm="sparse-push" all-reduce="ring"/>)"));
   EXPECT_EQ(test::run_dadsim({accepted, "--check"}).exit_code, kSuccess);
 }

@@ -1,5 +1,5 @@
-// Tests recorded steps and rounds: exported steps are imported with the same times, and federations take the rounds of
-// their logs.
+// Tests imports of recorded steps and rounds: exported steps keep their times, and federations take the rounds of their
+// logs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ class ImportSteps : public testing::Test {
     return run.exit_code == kSuccess ? nlohmann::json::parse(run.out).at("runs").at(0).at("step_seconds").get<double>()
                                      : 0;
   }
-  /// Returns a job on two nodes of four GPUs; two GPUs are slower than the others.
+  /// Returns a job on two nodes of four GPUs, two of which are slower.
   std::string job(const std::string& timed_as, const std::string& workers) const {
     return "<scenario name=\"job\"><platform><gpu-cluster nodes=\"2\" gpus=\"4\" inside=\"nvlink-4\" rails=\"4\" "
            "nic=\"ib-ndr\"/></platform><workers memory=\"ignore\">" +
@@ -70,7 +70,7 @@ TEST_F(ImportSteps, DividedStepsComeBackWithTheirTime) {
       "<worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>", "Ranks: 2 per layer × 2 replicas × 2 stages.");
 }
 
-// Users usually have the trace of rank 0 alone.
+// Users often have the trace of rank 0 only.
 TEST_F(ImportSteps, OfTheTraceOfOneRankTheNumberOfRanksIsAskedFor) {
   folder_.write("job.xml", job("<timed-as workload=\"gpt-2-medium\" sequence=\"512\" batch=\"2\" precision=\"bf16\"/>",
                                "<worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>"));
@@ -103,7 +103,7 @@ TEST_F(ImportSteps, ARecordedStepIsTimedOnOtherPlatformsAndSaysWhatItIs) {
   const double fast = step_seconds("job.xml");
   const double slow = step_seconds("job.xml", {"--set", "platform.gpu-cluster.nic=ethernet-10g"});
   EXPECT_GE(fast, 0.35 - 1e-9);
-  // Two nodes exchange 2 GB over four adapters of 10 Gbit/s; computing hides 0.1 s.
+  // Two nodes exchange 2 GB over four adapters of 10 Gbit/s, of which 0.1 s is hidden by computing.
   EXPECT_GT(slow, 0.25 + 2e9 / (4 * 1.25e9));
   EXPECT_GT(slow, fast);
   const double quicker = step_seconds("job.xml", {"--set", "workers.worker[1].speed=2"});
@@ -140,7 +140,7 @@ TEST_F(ImportSteps, WhatGoesBesideARecordedStepIsSaid) {
 
 TEST_F(ImportSteps, RefusesWhatIsNoTrace) {
   folder_.write("k.0.et", "nothing");
-  EXPECT_EQ(dadsim({"import", "k.0.et"}).exit_code, kUsage);  // no output is given
+  EXPECT_EQ(dadsim({"import", "k.0.et"}).exit_code, kUsage);  // no output file is given
   const Outcome wrong = dadsim({"import", "k.0.et", "--step", "step.xml"});
   EXPECT_EQ(wrong.exit_code, kWrongInput);
   EXPECT_NE(wrong.err.find("k.0.et: "), std::string::npos) << wrong.err;
@@ -148,7 +148,7 @@ TEST_F(ImportSteps, RefusesWhatIsNoTrace) {
   EXPECT_EQ(dadsim({"import", "k.0.et", "--step", "step.xml", "--sequence", "32"}).exit_code, kUsage);
 }
 
-// A path, a name or an amount in an import used to make dadsim refuse its own file.
+// Paths, names and amounts of an import once made dadsim refuse the file that it had written.
 TEST_F(ImportSteps, WhatIsImportedPassesTheCheckOrIsRefused) {
   const auto write = [&](const std::string& name, const test::ChakraBytes& trace) {
     std::filesystem::create_directories((folder_.path() / name).parent_path());
@@ -196,7 +196,7 @@ TEST_F(ImportSteps, WhatIsImportedPassesTheCheckOrIsRefused) {
   refused(plain, test::ChakraBytes().compute(1, "a", -1), "u.1.et: has node 1, whose time or size is negative");
 }
 
-// A round of the slowest client takes 62 s: 40 MB down in 4 s, 50 s of training, 40 MB up in 8 s.
+// The slowest client takes 62 s per round: 40 MB down in 4 s, 50 s of training, and 40 MB up in 8 s.
 TEST_F(ImportSteps, LogsOfNvflareBecomeAFederationWithTheirRounds) {
   const auto log = [](const char* site, double down, int training, double up) {
     std::string text =
@@ -234,7 +234,7 @@ TEST_F(ImportSteps, ALogOfFlowerLeavesLinesOrTrainingOpen) {
   EXPECT_NE(open.out.find("1000 Mbit/s assumed"), std::string::npos) << open.out;
   EXPECT_NE(open.out.find("counts as training"), std::string::npos) << open.out;
   EXPECT_NEAR(step_seconds("open.xml"), 120, 0.02 * 120);
-  // 100 s of training leave 20 s for 2 × 104.9 MB: 84 Mbit/s.
+  // After 100 s of training, 20 s remain for 2 × 104.9 MB, so the line has 84 Mbit/s.
   const Outcome known = dadsim({"import", "flower.log", "--step-time", "100s", "--out", "known.xml"});
   ASSERT_EQ(known.exit_code, kSuccess) << known.err;
   EXPECT_EQ(known.out.find("Note"), std::string::npos) << known.out;

@@ -93,7 +93,7 @@ TEST_F(ImportCommand, WhatItWritesPassesTheCheck) {
   EXPECT_EQ(dadsim({"import", "t5.json", "--layers", "-"}).exit_code, kUsage);
 }
 
-// Endless files used to take all memory.
+// Endless files once took all memory.
 TEST_F(ImportCommand, ReadersHaveLimits) {
   std::ofstream(folder_.path() / "config.json");
   std::ofstream(folder_.path() / "t.0.et");
@@ -185,9 +185,9 @@ TEST_F(ImportCommand, AProfileCalibratesADevice) {
   const Outcome profile = dadsim(of_profile);
   EXPECT_EQ(profile.exit_code, kSuccess) << profile.err;
   EXPECT_NE(profile.out.find("<device name=\"ours\""), std::string::npos) << profile.out;
-  EXPECT_EQ(profile.out, dadsim(of_table).out);  // 155 ms less the 16 ms of its collective alone
+  EXPECT_EQ(profile.out, dadsim(of_table).out);  // a step of 155 ms, less 16 ms in which only a collective runs
   ASSERT_EQ(std::system(("gzip -k '" + (folder_.path() / "trace.json").string() + "'").c_str()), 0);
-  of_profile[1] = "trace.json.gz";  // PyTorch's trace handlers write this form
+  of_profile[1] = "trace.json.gz";  // PyTorch's trace handlers write gzipped JSON
   EXPECT_EQ(dadsim(of_profile).out, profile.out);
   of_table.insert(of_table.end(), {"--batch", "64"});
   EXPECT_EQ(dadsim(of_table).exit_code, kUsage);

@@ -10,26 +10,26 @@
 #include <string>
 #include <vector>
 
-// Checks the numbers of a lesson against its results. After each number, a comment invisible to readers names its
-// source: "**407 kB**<!-- base: runs[gradient-sharing].bytes_up_per_worker -->". Before the colon is the name of a code
-// block, after it a path into the JSON of the block's command. Paths can be combined by arithmetic and can name other
-// blocks: "<!-- base: runs[dad].total_bytes / wide.runs[dad].total_bytes -->". A number is right if it equals the
-// measured value rounded to its digits. A number that depends on the processor's rounding is a range, "**190 to 210
-// steps**<!-- … -->", and is right if the measured value lies inside.
+// Checks numbers in lessons against results. A comment after each number, which readers do not see, names its source:
+// "**407 kB**<!-- base: runs[gradient-sharing].bytes_up_per_worker -->". The part before the colon is the name of a
+// code block, the part after it a path into the JSON of the block's command. Paths can be combined by arithmetic and
+// can name other blocks: "<!-- base: runs[dad].total_bytes / wide.runs[dad].total_bytes -->". A number is right if it
+// equals the value, rounded to the number's digits. If the value depends on the processor's rounding, the lesson has a
+// range, "**190 to 210 steps**<!-- … -->", which must contain the value.
 namespace dadsim::test {
 
 using Results = std::map<std::string, nlohmann::json>;
 
 /// A number of a lesson, and its source.
 struct LessonClaim {
-  std::string words;  ///< text that the reader sees: "407 kB"
-  double low = 0;     ///< in bytes, seconds, or a share
-  double high = 0;    ///< equal to `low` for a single number
+  std::string words;  ///< text that readers see: "407 kB"
+  double low = 0;     ///< bytes, seconds, or a fraction
+  double high = 0;    ///< upper end of a range; equal to `low` for a single number
   double half_a_digit = 0;
   std::string block, expression;
 };
 
-/// Evaluates sums, products and paths into results; throws std::runtime_error for an unknown name.
+/// Evaluates sums and products of paths into results. Throws std::runtime_error for an unknown name.
 class LessonExpression {
  public:
   LessonExpression(std::string block, std::string text, const Results& results)
@@ -143,7 +143,7 @@ class LessonExpression {
         if (!node->contains(word)) fail("there is no", word);
         node = &node->at(word);
       } else {
-        // Labels contain no brackets, except values of --set, which do not occur here.
+        // Labels contain no brackets. Labels with values of --set could, but do not occur here.
         const std::size_t close = text_.find(']', at_);
         if (close == std::string::npos) fail("lacks a ] behind", text_.substr(at_));
         node = &entry(*node, text_.substr(at_, close - at_));
@@ -170,7 +170,7 @@ inline double unit_of(const std::string& unit) {
   return found->second;
 }
 
-/// Returns all numbers that have a comment with their source.
+/// Returns all numbers that are followed by a comment with their source.
 inline std::vector<LessonClaim> claims_of(const std::string& markdown) {
   static const std::regex claim(
       R"rx((?:(\d[\d,]*(?:\.\d+)?) to )?(\d[\d,]*)(\.\d+)?(?: ([A-Za-zµ%]+))?(?:\*\*)?<!-- ([a-z0-9]+): ([^>]*) -->)rx");
@@ -196,7 +196,7 @@ inline std::vector<LessonClaim> claims_of(const std::string& markdown) {
   return claims;
 }
 
-/// Returns those blocks of a lesson that a claim depends on.
+/// Returns the blocks of a lesson that a claim depends on.
 inline std::set<std::string> blocks_of(const LessonClaim& claim, const std::set<std::string>& all) {
   std::set<std::string> blocks{claim.block};
   for (const std::string& block : all) {
@@ -205,7 +205,7 @@ inline std::set<std::string> blocks_of(const LessonClaim& claim, const std::set<
   return blocks;
 }
 
-/// Returns true if the claim depends on learning, not only on times and bytes.
+/// Returns true if a claim depends on learning, and not only on times and bytes.
 inline bool is_learned(const LessonClaim& claim) {
   static const std::regex figure("accuracy|auc|target_|curve|leak|effective_rank");
   return std::regex_search(claim.expression, figure);
@@ -219,13 +219,13 @@ inline std::string wrong_with(const LessonClaim& claim, const Results& results) 
   } catch (const std::exception& error) {
     return claim.words + ": " + error.what();
   }
-  // The rounding of a value half-way between two numbers is arbitrary.
+  // A value half-way between two rounded numbers may be rounded either way.
   const double digit = claim.half_a_digit * (1 + 1e-9);
   if (claim.low - digit <= measured && measured <= claim.high + digit) return {};
   return claim.words + " is not what " + claim.expression + " gives: " + std::to_string(measured);
 }
 
-/// Returns numbers that a command sets before its answer is opened, if the answer derives them and the question does
+/// Returns numbers that a command reveals before its answer is opened, if the answer derives them and the question does
 /// not state them.
 inline std::vector<std::string> given_away(const std::string& markdown) {
   static const std::regex kBlock("```sh [^`]*```"), kComment("<!--[^>]*-->"), kSet("--set '?([^ =]*)=[a-z]*([0-9.]+)");

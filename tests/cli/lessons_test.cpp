@@ -33,7 +33,7 @@ nlohmann::json json_of(const report::LessonBlock& block, const test::Processor& 
 
 std::string text_of(const LessonFile& lesson) { return test::read_file(kLessonFolder / std::string(lesson.name)); }
 
-/// Returns one processor per set of kernels, without the portable set, and an old processor.
+/// Returns one processor for each set of kernels except the portable set, and an old processor.
 std::vector<test::Processor> processors_of_lessons() {
   std::vector<test::Processor> some = test::with_other_kernels();
   some.push_back(test::processors().back());
@@ -50,8 +50,8 @@ TEST_P(LessonNumbers, AreWhatTheirCommandsGive) {
   std::set<std::string> all;
   for (const report::LessonBlock& block : blocks) all.insert(block.name);
   const std::vector<test::LessonClaim> claims = test::claims_of(markdown);
-  // Learning depends on the processor, and so do all results of it. The portable kernels are tested with the C library
-  // that differs most, like pages that name their kernels (documented_output_test.cpp); there all blocks are run.
+  // Learned results depend on the processor. Portable kernels are tested with the C library that differs most, as for
+  // pages that name their kernels (documented_output_test.cpp). There, all blocks are run.
   std::set<std::string> tried = processor.old_library ? all : std::set<std::string>();
   for (const test::LessonClaim& claim : claims) {
     if (test::is_learned(claim)) tried.merge(test::blocks_of(claim, all));
@@ -130,7 +130,7 @@ TEST(LessonTexts, ScenariosAreTheOnesInTheDocs) {
   }
 }
 
-// Changes single digits of a lesson; the check must reject each change.
+// Changes single digits of a lesson, each of which the check must reject.
 TEST(LessonChecks, FindWhatIsWrong) {
   const Results results{{"base", {{"runs", {{{"label", "dad, one"}, {"bytes", 99968}, {"times", {0.5, 0.25}}}}}}},
                         {"wide", {{"rows", {{{"size", 1024}, {"seconds", 0.0814}}}}, {"bytes", 199936}}}};
@@ -197,7 +197,7 @@ TEST(LessonCommand, LeavesAScenarioThatWasChanged) {
     changed.replace(at, from.size(), to);
   };
   change("seed=\"1\"", "seed=\"2\"");
-  // One run that learns little writes its pages sooner.
+  // One run that learns little, so that its pages are written sooner.
   change("train=\"800\" test=\"200\"", "train=\"80\" test=\"40\"");
   change("epochs=\"2\"", "epochs=\"1\"");
   change("<run algorithm=\"rank-dad\" label=\"rank 1\" cap=\"1\"/>", "");

@@ -1,6 +1,6 @@
-// Runs refused scenarios through the real program and checks message, exit code, and that no files are left.
-// tests/scenario/malformed_test.cpp tests the reader's message for each. This test takes all scenarios that are no
-// plain text, and one in eight of the others (all with DADSIM_ALL_DRAWN).
+// Tests messages, exit code and remaining files of the program for refused scenarios. tests/scenario/malformed_test.cpp
+// tests the reader's message for each of them. This test runs all scenarios that are not plain text, and one in eight
+// of the others (all with DADSIM_ALL_DRAWN).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// Returns the expected exit code: 2 if every message begins with an option.
+/// Returns the expected exit code, which is 2 if every message begins with an option.
 int code_of(const std::string& messages) {
   for (std::size_t line = 0; line < messages.size(); line = std::min(messages.find('\n', line), messages.size()) + 1) {
     if (messages.compare(line, 2, "--") != 0) return kWrongInput;
@@ -63,7 +63,7 @@ struct BrokenFile {
   std::string says;
 };
 
-/// Platforms that SimGrid cannot use, named by valid scenarios.
+/// Valid scenarios name platforms that SimGrid cannot use.
 TEST(Malformed, BrokenPlatformsAreRefused) {
   const std::string head = "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n";
   const std::vector<BrokenFile> cases{
@@ -98,7 +98,7 @@ TEST(Malformed, BrokenPlatformsAreRefused) {
   }
 }
 
-/// Invalid data files.
+/// Valid scenarios name invalid data files.
 TEST(Malformed, BrokenDataFilesAreRefused) {
   const std::string labels = std::string("\0\0\x08\x01\0\0\0\x02\0\1", 10);
   const std::string images = std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x01\x10\x20", 18);

@@ -1,4 +1,4 @@
-// Tests runs that do not fit their devices, and 16-bit training, through the real program.
+// Tests runs that do not fit their devices' memory, and 16-bit training.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ TEST(MemoryCheck, ARunThatDoesNotFitIsRefusedWithItsBreakdown) {
   EXPECT_EQ(outcome.out, "");
 }
 
-// Published jobs rarely state all that they recompute.
+// Published jobs rarely state everything that they recompute, so such a job is timed with a note.
 TEST(MemoryCheck, ATransformerThatWouldFitComputedAgainIsTimedWithANote) {
   const std::vector<std::string> gpt{"timed-as.workload=gpt-2-medium"};
   const nlohmann::json run = run_of(training("8", gpt));

@@ -12,7 +12,7 @@
 namespace dadsim::cli {
 namespace {
 
-/// Expects that the page of a method has prose, and that README.md lists the page.
+/// Expects that a method's page has prose, and that README.md lists the page.
 void expect_prose(const std::string& file, const std::string& readme, const std::string& kind) {
   const methods::MethodPage& page = methods::method_page(file);
   const std::string where = "docs/algorithms/" + file + ".md";

@@ -1,4 +1,4 @@
-// Tests that `dadsim new` writes valid scenarios that can be answered, and overwrites nothing.
+// Tests that `dadsim new` writes valid scenarios with an answer, and overwrites no file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ TEST_F(NewCommand, OverwritesNothingUnlessForced) {
   EXPECT_EQ(refused.exit_code, kUsage);
   EXPECT_EQ(refused.err, "dadsim: 'mine.xml' exists already; use another name, or --force\n");
   EXPECT_EQ(read_file(folder_.path() / "mine.xml"), "precious");
-  // Writing the table would overwrite a file, so the scenario is not written either.
+  // The table would overwrite a file, so the scenario is not written either.
   std::ofstream(folder_.path() / "other.csv") << "precious";
   EXPECT_EQ(dadsim({"new", "csv", "other.xml"}).exit_code, kUsage);
   EXPECT_FALSE(fs::exists(folder_.path() / "other.xml"));
@@ -91,7 +91,7 @@ TEST_F(NewCommand, SaysWhatWouldBeRight) {
   EXPECT_TRUE(files().empty());
 }
 
-/// The question of a template, as typed, and words of its answer.
+/// A template's question, as the user types it, and words of its answer.
 struct Asked {
   const char* name;
   std::vector<std::string> command;

@@ -1,5 +1,5 @@
-// Tests the paper's experiment (arXiv 2102.09631) with the networks of the paper and others: two sites with disjoint
-// classes, every algorithm on the shipped scenarios.
+// Tests the paper's experiment (arXiv 2102.09631) with the paper's networks and others: every algorithm of the shipped
+// scenarios, at two sites with disjoint classes.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -27,7 +27,7 @@ struct PaperScenario {
 
 class PaperNetworks : public testing::TestWithParam<PaperScenario> {};
 
-// Tests the first batch of the scenario's data; a batch after some training would show the same.
+// Tests the first batch of the scenario's data, as a batch after some training would show the same.
 TEST_P(PaperNetworks, ExactAlgorithmsHaveThePooledGradient) {
   if (const char* file = GetParam().file) {
     const std::filesystem::path data = test::folder_with(file);
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Files, PaperNetworks,
                                          PaperScenario{"paper-mnist", "train-images-idx3-ubyte.gz"}),
                          name_of);
 
-/// Final accuracy by algorithm, and the runs of the result.
+/// Final accuracies by algorithm, and the runs of the result.
 // NOLINTNEXTLINE(bugprone-exception-escape): the checker takes the assertions in the move of a JSON value for throws
 struct Learned {
   std::map<std::string, double> accuracy;
@@ -101,7 +101,7 @@ struct Learned {
       EXPECT_NEAR(accuracy.at(exact), accuracy.at("pooled"), 0.01) << exact;
     }
     EXPECT_GT(accuracy.at("rank-dad"), accuracy.at("pooled") - 0.03);
-    // A site alone learns at most half of the classes; on the other half it is at chance.
+    // A site alone sees half of the classes. On the other half, its accuracy is chance.
     EXPECT_LT(accuracy.at("no-sharing"), chance_of_half);
     EXPECT_GT(accuracy.at("pooled"), accuracy.at("no-sharing") + 0.2);
   }
@@ -133,19 +133,19 @@ Learned learn(const std::string& scenario, const std::filesystem::path& data, co
   return learned;
 }
 
-/// Labels of the runs that the expectations of all networks need.
+/// Labels of the runs that the expectations of every network need.
 const std::set<std::string> kExpectedRuns{"pooled", "no-sharing", "gradient-sharing", "dad", "edad", "rank-dAD, cap 8"};
 
 TEST(PaperGru, DisjointActivitiesOfBasicMotions) {
   const std::filesystem::path data = test::folder_with("BasicMotions_TRAIN.ts");
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with BasicMotions_TRAIN.ts and BasicMotions_TEST.ts";
-  // After the third of the 30 epochs nothing changes.
+  // After three of the 30 epochs, results no longer change.
   const Learned learned = learn("paper-gru-motions", data, kExpectedRuns, {"--set", "training.epochs=8"});
   if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
   learned.expect_the_paper(0.52);
   EXPECT_GT(learned.accuracy.at("pooled"), 0.9);
 
-  // The effective rank falls in the dense layers; in the first layer it is bounded by the six features.
+  // The effective rank falls over time in the dense layers. In the first layer, six features bound it.
   const auto& ranks = learned.run("rank-dad")["effective_rank"];
   const auto rank = [](const nlohmann::json& epoch, const std::string& name) {
     for (const auto& layer : epoch["layers"]) {
@@ -162,14 +162,14 @@ TEST(PaperGru, DisjointActivitiesOfBasicMotions) {
 TEST(PaperTransformer, DisjointActivitiesOfBasicMotions) {
   const std::filesystem::path data = test::folder_with("BasicMotions_TRAIN.ts");
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with BasicMotions_TRAIN.ts and BasicMotions_TEST.ts";
-  // Eight epochs are enough here too.
+  // Eight epochs suffice for these expectations.
   const Learned learned = learn("paper-transformer", data, kExpectedRuns, {"--set", "training.epochs=8"});
   if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
   learned.expect_the_paper(0.52);
   EXPECT_GT(learned.accuracy.at("pooled"), 0.9);
 }
 
-// The tests above show that dAD and edAD have the pooled gradient; learning it again would show nothing new.
+// The tests above show that dAD and edAD have the pooled gradient, so they are not learned again.
 TEST(PaperVit, DisjointDigits) {
   const Learned learned = learn("paper-vit", {}, {"pooled", "rank-dAD, cap 8"});
   if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
@@ -177,7 +177,7 @@ TEST(PaperVit, DisjointDigits) {
   EXPECT_GT(learned.accuracy.at("rank-dad"), learned.accuracy.at("pooled") - 0.03);
 }
 
-// With many rows per sample and narrow layers, dAD sends more than the gradient, and the result shows this.
+// With many rows per sample and narrow layers, dAD sends more than the gradient, which the result must show.
 TEST(PaperVit, RowsOfPatchesAreMoreThanTheGradient) {
   const Learned timed = learn("paper-vit", {}, {"gradient-sharing", "dad", "rank-dAD, cap 8"}, {"--timing-only"});
   const auto up = [&](const char* algorithm) { return timed.run(algorithm)["bytes_up_per_worker"].get<double>(); };

@@ -17,7 +17,7 @@ TEST(Paper, DisjointClassesAtTwoSites) {
   const std::filesystem::path data = test::folder_with("t10k-images-idx3-ubyte.gz");
   if (data.empty())
     GTEST_SKIP() << "set DADSIM_DATA to a folder with t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz";
-  // Two of the 15 epochs are enough for every figure below; only the runs in these figures are kept.
+  // Two of the 15 epochs suffice for all figures below. Only runs with such figures are kept.
   const test::QuickKernels quick;
   const test::TemporaryFolder folder;
   const std::string scenario =

@@ -1,4 +1,4 @@
-// Tests `dadsim platform` through the real program.
+// Tests `dadsim platform`.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ TEST(PlatformCommand, WritesRoutesLinkByLink) {
                              "left-1,right-2,left -> right,6250000,0.02,300000,tcp\n"
                              "left-1,right-2,right-2 line_DOWN,25000000,5e-05,300000,tcp\n"),
             std::string::npos);
-  // 24 pairs inside regions have two links each; 32 pairs between regions have three.
+  // 24 pairs inside regions use two links each, and 32 pairs between regions three.
   EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 1 + 24 * 2 + 32 * 3);
 }
 
@@ -92,7 +92,7 @@ TEST(PlatformCommand, WritesDotAndJsonBesideTheText) {
   EXPECT_EQ(run_dadsim({"platform", "platforms/lab.xml", "--quiet"}).out, "");
 }
 
-/// A program named dot, in the only folder of PATH.
+/// A program named `dot` in the only folder of PATH.
 class FakeDot {
  public:
   explicit FakeDot(const std::string& code) {
@@ -164,7 +164,7 @@ TEST(PlatformCommand, WrongFilesAreToldAndExitWithThree) {
   }
 }
 
-// SimGrid follows a null pointer if a zone that searches for routes has a host without links.
+// SimGrid dereferences a null pointer if a zone with routing="Dijkstra" has a host without links.
 TEST(PlatformCommand, AHostWithoutARouteIsToldAsTheFilesFault) {
   const test::TemporaryFolder folder;
   for (const char* routing : {"Dijkstra", "DijkstraCache"}) {

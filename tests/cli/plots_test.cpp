@@ -1,4 +1,4 @@
-// Tests --plots, which writes the charts and tables of a result as files into a folder.
+// Tests --plots, which writes a result's charts and tables into a folder.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Runs scenarios/private.xml through the real program: results state ε, noise costs accuracy, carriers and masks save
-// bytes.
+// Runs scenarios/private.xml: results state ε, noise costs accuracy, and carriers and masks save bytes.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,7 +16,7 @@ namespace {
 
 TEST(Private, FourHospitalsAtTheSamePrivacy) {
   const test::QuickKernels quick;
-  // Keeps the runs that have expectations below; the others, with sparser or carried noise, are private in the same
+  // Keeps the runs that have expectations below. The others, with sparser or low-rank noise, are private in the same
   // way.
   const test::TemporaryFolder folder;
   const std::string scenario = folder.write(
@@ -37,7 +36,7 @@ TEST(Private, FourHospitalsAtTheSamePrivacy) {
   const double dense = accuracy.at("DP-SGD");
   EXPECT_GT(accuracy.at("clipped, no noise"), dense);
   EXPECT_GT(dense, 0.5);
-  // The aggregator's noise has the same variance, but other random numbers.
+  // Noise of the aggregator has the same variance but other random numbers.
   EXPECT_NEAR(accuracy.at("DP-SGD, noise of the aggregator"), dense, 0.05);
   EXPECT_LT(accuracy.at("DP-SGD, every site private by itself"), dense);
 }

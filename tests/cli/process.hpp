@@ -23,13 +23,14 @@
 
 namespace dadsim::test {
 
-/// Outcome of a run of the real binary.
+/// Outcome of running the dadsim program.
 struct Outcome {
-  int exit_code = -1;  ///< 128 + signal if a signal killed the program
+  int exit_code = -1;  ///< 128 + the number of the signal, if a signal killed the program
   std::string out, err;
 };
 
-/// Returns the processor seconds of all ended children; unlike wall-clock seconds, these do not grow on a busy machine.
+/// Returns the processor seconds of all children that have ended. Unlike wall-clock time, they do not grow on a busy
+/// machine.
 inline double cpu_seconds_of_children() {
   rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);
@@ -39,7 +40,7 @@ inline double cpu_seconds_of_children() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Runs `body` in a child process, which ends with its exit code; optionally interrupts it after a while.
+/// Runs `body` in a child process, which ends with the returned exit code; optionally interrupts it after some time.
 template <class Body>
 Outcome run_child(const Body& body, std::chrono::milliseconds interrupt_after = {}) {
   std::array<int, 2> out{};
@@ -86,7 +87,7 @@ Outcome run_child(const Body& body, std::chrono::milliseconds interrupt_after = 
   return outcome;
 }
 
-/// Returns the words of a command line as arguments of main().
+/// Returns the arguments of a command line in the form of main().
 inline std::vector<char*> words_of(std::vector<std::string>& arguments) {
   std::vector<char*> words;
   for (std::string& argument : arguments) words.push_back(argument.data());
@@ -94,7 +95,7 @@ inline std::vector<char*> words_of(std::vector<std::string>& arguments) {
   return words;
 }
 
-/// Starts the binary with these arguments in `folder`; optionally interrupts it after a while.
+/// Runs the program with these arguments in `folder`; optionally interrupts it after some time.
 inline Outcome run_dadsim(std::vector<std::string> arguments, const std::filesystem::path& folder = DADSIM_SOURCE_DIR,
                           std::chrono::milliseconds interrupt_after = {},
                           const std::map<std::string, std::string>& environment = {}) {
@@ -114,7 +115,7 @@ inline std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Makes a shipped scenario small enough for a test.
+/// Adds overrides that make a shipped scenario small enough for a test.
 inline std::vector<std::string> small(std::vector<std::string> arguments) {
   for (const char* change : {"data.digits.train=600", "data.digits.test=200", "training.epochs=2"}) {
     arguments.emplace_back("--set");

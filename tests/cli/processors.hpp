@@ -9,11 +9,11 @@
 
 #include "support/kernel_set.hpp"
 
-// Tests documented output as other processors would print it: with each set of kernels (support/kernel_set.hpp), and
-// with a C library that does not use AVX2 or FMA for exponentials and logarithms.
+// Runs documented commands as other processors would: with each set of kernels (support/kernel_set.hpp), and with a C
+// library that does not use AVX2 or FMA for exponentials and logarithms.
 namespace dadsim::test {
 
-/// A processor that a reader may have, as far as this machine can emulate it.
+/// A reader's processor, as far as this machine can emulate it.
 struct Processor {
   std::string name;
   KernelSet kernels = KernelSet::portable;
@@ -24,7 +24,7 @@ struct Processor {
     if (old_library) variables["GLIBC_TUNABLES"] = "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F";
     return variables;
   }
-  /// Returns the features that this machine lacks to emulate the processor; empty if none.
+  /// Returns the features that this machine lacks to emulate the processor; "" if none.
   std::string missing() const {
     return runs_here(kernels) ? "" : fmt::format("this processor lacks what the kernels {} need", name_of(kernels));
   }
@@ -32,7 +32,7 @@ struct Processor {
   friend void PrintTo(const Processor& processor, std::ostream* out) { *out << processor.name; }
 };
 
-/// Returns a processor for each set of kernels, the portable set first, and an old processor.
+/// Returns one processor for each set of kernels, the portable set first, and an old processor.
 inline std::vector<Processor> processors() {
   std::vector<Processor> all;
   for (const KernelSet set : kKernelSets) all.push_back({.name = std::string(name_of(set)), .kernels = set});
@@ -40,7 +40,7 @@ inline std::vector<Processor> processors() {
   return all;
 }
 
-/// Returns the processors whose kernels are not the portable ones.
+/// Returns the processors without the portable kernels.
 inline std::vector<Processor> with_other_kernels() {
   std::vector<Processor> others = processors();
   std::erase_if(others, [](const Processor& processor) { return processor.kernels == KernelSet::portable; });

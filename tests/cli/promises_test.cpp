@@ -1,4 +1,4 @@
-// Tests the program's guarantees about its files and about being interrupted.
+// Tests what the program guarantees about its files and about interrupts.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ using test::Outcome;
 using test::run_dadsim;
 using test::TemporaryFolder;
 
-/// Returns a scenario of two clients with the given content of <data>, <model> and <run>.
+/// Returns a scenario of two clients with this content of <data>, <model> and <run>.
 std::string scenario_of(const std::string& link, const std::string& data, const std::string& layers,
                         const std::string& batch, const std::string& runs) {
   return R"(<scenario name="promised" seed="1">
@@ -47,7 +47,7 @@ class Promises : public testing::Test {
 
 const std::string kSmall = R"(train="60" test="20")";
 
-/// An export used to protect only the first of its files.
+/// An export once protected only the first of its files from being overwritten.
 TEST_F(Promises, AnExportOverwritesNoInputUnderAnyOfItsNames) {
   for (const char* name : {"k.0.et", "k.1.et", "k.2.et"}) {
     const std::string text = scenario_of("20Mbps", kSmall, "", "10", "<run algorithm=\"gradient-sharing\"/>");
@@ -66,7 +66,7 @@ TEST_F(Promises, AnExportOverwritesNoInputUnderAnyOfItsNames) {
   EXPECT_TRUE(is_there("k.2.et"));
 }
 
-/// With a single slider, the fit used to evaluate a point twice and report a bug.
+/// With a single slider, the fit once evaluated a point twice and reported an internal error.
 TEST_F(Promises, RunsThatShareNothingHaveAPage) {
   file("alone.xml",
        scenario_of("20Mbps", kSmall, "", "10", R"(<run algorithm="pooled"/><run algorithm="no-sharing"/>)"));
@@ -76,8 +76,8 @@ TEST_F(Promises, RunsThatShareNothingHaveAPage) {
   EXPECT_TRUE(content("o.html").ends_with("</html>\n"));
 }
 
-/// At 10 bit/s, dates grew beyond the simulation's resolution and were reported as a deadlock. A page that cannot be
-/// made does not cost the run's result.
+/// At 10 bit/s, dates once exceeded the simulation's resolution, which was reported as a deadlock. If the page cannot
+/// be made, the result is still written.
 TEST_F(Promises, APageThatFailsCostsNoResult) {
   file("slow.xml", scenario_of("10bps", kSmall, "<dense units=\"64\"/>", "10",
                                R"(<run algorithm="gradient-sharing"/><run algorithm="dad"/>)"));
@@ -86,15 +86,15 @@ TEST_F(Promises, APageThatFailsCostsNoResult) {
   EXPECT_NE(slow.out.find("gradient-sharing"), std::string::npos);
   EXPECT_EQ(slow.err.find("deadlock"), std::string::npos) << slow.err;
   EXPECT_TRUE(content("o.html").ends_with("</html>\n"));
-  // The page is written last; if it fails, the other outputs exist.
+  // The page is written last, so if it fails, the other outputs exist.
   const Outcome full = run_dadsim({"slow.xml", "--json", "o.json", "--report", "/dev/full"}, folder_.path());
   EXPECT_EQ(full.exit_code, 4) << full.err;
   EXPECT_NE(full.out.find("gradient-sharing"), std::string::npos) << "the table was lost";
   EXPECT_TRUE(is_there("o.json"));
 }
 
-/// Interrupts code that polls for signals and code that does not: a step of 10,000 samples, an evaluation of 60,000,
-/// and a simulation.
+/// Interrupts a step of 10,000 samples, an evaluation of 60,000, and a simulation; not all of this code polls for
+/// signals.
 TEST_F(Promises, ASignalIsAnsweredWithinASecond) {
   const std::string wide = "<dense units=\"2048\"/><dense units=\"2048\"/>";
   file("step.xml",
@@ -106,7 +106,8 @@ TEST_F(Promises, ASignalIsAnsweredWithinASecond) {
     std::chrono::milliseconds before{400};
     Outcome outcome;
     std::chrono::steady_clock::duration took{};
-    // On a loaded machine the signal may arrive before the program has begun, and ends it without a message.
+    // On a busy machine the signal may arrive before the program has begun, and then ends it without a message. The
+    // test then waits longer.
     for (int attempt = 0; attempt < 5 && outcome.err.empty(); ++attempt, before *= 2) {
       const auto begin = std::chrono::steady_clock::now();
       outcome = run_dadsim({name, "--json", "o.json"}, folder_.path(), before);
@@ -114,7 +115,7 @@ TEST_F(Promises, ASignalIsAnsweredWithinASecond) {
     }
     EXPECT_EQ(outcome.exit_code, 130) << name << ": " << outcome.err;
     EXPECT_NE(outcome.err.find("interrupted"), std::string::npos) << outcome.err;
-    // The program itself takes a second; on a shared machine it is scheduled later.
+    // The program needs about a second; on a busy machine it may be scheduled late.
     EXPECT_LT(took, std::chrono::seconds(10)) << name;
     EXPECT_FALSE(is_there("o.json"));
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 3) << "something is left";

@@ -1,4 +1,4 @@
-// Runs scenarios/rank-memory.xml and tests the claims of docs/effective-ranks.md about ranks that are too small.
+// Runs scenarios/rank-memory.xml, and tests the claims of docs/effective-ranks.md on ranks that are too small.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,4 +1,4 @@
-// Tests the output for adapters that are given only by a rate.
+// Tests the output for adapters of which only the rate is given.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ class RateAsTcp : public testing::Test {
   TemporaryFolder folder_;
 };
 
-// The stated remedy works.
+// The stated remedy is accepted and gives the stated time.
 TEST_F(RateAsTcp, ARunSaysWhatAStepTakesWithRdma) {
   const double by_tcp = step_of({});
   const double by_rdma = step_of({"--set", "platform.gpu-cluster.transport=rdma"});

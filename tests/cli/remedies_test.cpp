@@ -1,5 +1,5 @@
-// Applies the program's remedies literally: the text that a message names is put in its place, and the program must
-// accept it. Values of attributes are tested in tests/scenario/remedies_test.cpp.
+// Applies the program's remedies literally: puts the text of the message in its place, and expects that the program
+// accepts it. tests/scenario/remedies_test.cpp tests values of attributes.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ using test::replaced;
 using test::TemporaryFolder;
 
 const std::string kHub = R"(<aggregator host="hub" device="rtx-3090"/>)";
-/// Returns a scenario of three sites with unequal lines, and a table named by `data`.
+/// Returns a scenario of three sites with unequal lines and a table given by `data`.
 std::string scenario_of(const std::string& data, const std::string& more = {}, const std::string& hub = kHub) {
   return R"(<scenario name="Remedies" seed="3">
   <platform><federation><sites name="s" count="3" up="10Mbps" down="50Mbps" latency="8ms"/></federation></platform>
@@ -52,7 +52,7 @@ class Remedy : public testing::Test {
   test::Outcome dadsim(const std::vector<std::string>& arguments) const {
     return test::run_dadsim(arguments, folder.path());
   }
-  /// Runs a command that is refused; returns the part of its message that the pattern `named` captures.
+  /// Runs a command that must be refused. Returns the part of the message that `named` captures.
   std::string refused(const std::vector<std::string>& arguments, int exit_code, const std::string& named) const {
     const test::Outcome outcome = dadsim(arguments);
     EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;

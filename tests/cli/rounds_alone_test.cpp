@@ -1,4 +1,4 @@
-// Tests federations without learning, through the real program: studies report rounds, and no target.
+// Tests studies of federations that learn nothing: they report rounds, not targets.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Tests the command that finds the fastest algorithm between sites on slow lines.
+// Tests `dadsim sites`, which finds the fastest algorithm between sites on slow lines.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ std::vector<std::string> order_of(const nlohmann::json& result) {
   return order;
 }
 
-// The lines of platforms/hospitals.xml as typed arguments give the same learning and times.
+// Given as arguments, the lines of platforms/hospitals.xml must lead to the same learning and times.
 TEST_F(SitesCommand, HospitalsLinesGiveTheVerdictOfTheirScenario) {
   const test::QuickKernels quick;
   const Outcome asked = dadsim({"sites", "5", "--up", "20Mbps,20Mbps,10Mbps,20Mbps,10Mbps", "--down",
@@ -42,7 +42,7 @@ TEST_F(SitesCommand, HospitalsLinesGiveTheVerdictOfTheirScenario) {
                                 "--json", "sites.json", "--write", "sites.xml"});
   ASSERT_EQ(asked.exit_code, kSuccess) << asked.err;
   const nlohmann::json sites = nlohmann::json::parse(read_file(folder_.path() / "sites.json"));
-  // Runs that share nothing have no place in a ranking.
+  // Runs that share nothing take no part in the ranking.
   const std::string ranked =
       test::with_runs("hospitals", {"gradient-sharing", "dad", "edad", "rank-dad (cap 16)", "rank-dad (cap 8)"});
   const Outcome own = dadsim({folder_.write("hospitals.xml", ranked), "--set", "training.stop=target", "--json", "-"});
@@ -72,7 +72,7 @@ TEST_F(SitesCommand, WrongValuesAreToldWithWhatWouldBeRight) {
   refused({"sites", "5", "--up", "20Mbps", "--down", "0"}, "--down: '0' carries nothing; a bandwidth above 0");
 }
 
-// Messages name neither the file that the command writes for itself nor its attributes.
+// Messages must not mention the file that the command writes for itself, nor its attributes.
 TEST_F(SitesCommand, FaultsOfTheScenarioBehindAreSaidOfOptions) {
   const test::QuickKernels quick;
   std::ofstream(folder_.path() / "few.csv") << "a,b,kind\n1,2,x\n2,3,y\n5,1,x\n";

@@ -1,5 +1,5 @@
 // Runs the tasks of skills/dadsim/SKILL.md: a command in an indented block, then lines "`/json/pointer` = value" or
-// "exit code N". Numbers agree to half a per cent, because they have three digits.
+// "exit code N". Numbers are printed with three digits, so they must agree to 0.5 %.
 #include <gtest/gtest.h>
 
 #include <cmath>

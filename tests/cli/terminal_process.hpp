@@ -16,8 +16,8 @@
 
 namespace dadsim::test {
 
-/// Runs the binary with a terminal of this many columns as standard output and error. Returns both outputs together,
-/// with line feeds as in files.
+/// Runs the program with a terminal of this many columns as standard output and error. Returns both together, with the
+/// line ends of files.
 inline Outcome run_on_terminal(const std::vector<std::string>& arguments, unsigned short columns,
                                const std::filesystem::path& folder = DADSIM_SOURCE_DIR,
                                const std::map<std::string, std::string>& environment = {}) {
@@ -42,7 +42,7 @@ inline Outcome run_on_terminal(const std::vector<std::string>& arguments, unsign
   }
   Outcome outcome;
   std::array<char, 65536> buffer{};
-  // Reading from a terminal whose other end is closed gives an error.
+  // Once the program has closed its terminal, reading gives an error.
   for (ssize_t count = 0; (count = ::read(terminal, buffer.data(), buffer.size())) > 0;)
     outcome.out.append(buffer.data(), static_cast<std::size_t>(count));
   ::close(terminal);

@@ -1,4 +1,4 @@
-// Tests the output on a terminal: it has the terminal's width, the answer is first and bold, and assumptions are shown
+// Tests the output on a terminal: it fits the terminal's width, the answer is first and bold, and assumptions are shown
 // on request. A pipe gets plain text.
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 using test::Outcome;
 using Arguments = std::vector<std::string>;
 
-/// Returns the text that stays on the terminal, without transient progress lines, weights and colours.
+/// Returns the text that stays on the terminal, without progress lines, bold type and colours.
 std::string without_escapes(const std::string& text) {
   std::string plain;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -44,8 +44,8 @@ std::vector<std::string> wider_than(std::size_t columns, const std::string& show
 
 const std::string kScenarios = DADSIM_SOURCE_DIR "/scenarios/";
 
-/// Returns arguments for GPT-2 medium on two nodes of two GPUs, which takes a tenth of a second and prints a throughput
-/// table.
+/// Returns arguments for GPT-2 medium on two nodes of two GPUs. It takes a tenth of a second and prints a table of
+/// throughput.
 Arguments small_gpt(Arguments arguments) {
   for (const char* change :
        {"platform.gpu-cluster.nodes=2", "platform.gpu-cluster.gpus=2", "workers.worker.hosts=gpu-[0-3]"})

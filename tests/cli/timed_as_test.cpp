@@ -24,7 +24,7 @@ nlohmann::json result_of(const std::vector<std::string>& more) {
 
 TEST(TimedAs, LearnsTheSameAndTimesTheOther) {
   const nlohmann::json plain = result_of({});
-  // One workload of each family; memory is tested elsewhere.
+  // Tests one workload of each family; memory is tested elsewhere.
   for (const char* name : {"vgg-16", "vit-b-16", "bert-base", "llama-3.2-1b", "lstm-wikitext-2"}) {
     SCOPED_TRACE(name);
     const nlohmann::json timed =
@@ -35,14 +35,14 @@ TEST(TimedAs, LearnsTheSameAndTimesTheOther) {
       EXPECT_EQ(timed["runs"][run]["final_accuracy"], plain["runs"][run]["final_accuracy"]);
       EXPECT_GT(timed["runs"][run]["step_seconds"], plain["runs"][run]["step_seconds"]);
     }
-    // Gradient sharing sends every parameter of the workload up in every step.
+    // In every step, gradient sharing sends all parameters of the workload up.
     const auto parameters = static_cast<double>(spec::workload_registry().find(name)->shape().parameters());
     EXPECT_NEAR(timed["runs"][2]["bytes_up_per_worker"].get<double>(), 4 * parameters, 1);
     EXPECT_NEAR(timed["runs"][2]["bytes_down_per_worker"].get<double>(), 4 * parameters, 1);
   }
 }
 
-// Tests the three factors and their product through the real program.
+// Tests the three factors of the time to accuracy, and their product.
 TEST(TimedAs, MultipliesKnownStepsRelativeStepsAndTimePerStep) {
   const nlohmann::json result =
       result_of({"--set", "timed-as.workload=resnet-18-cifar10", "--set", "timed-as.steps=1000", "--set",

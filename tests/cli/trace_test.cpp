@@ -1,4 +1,4 @@
-// Tests traces of a shipped scenario through the real program.
+// Tests traces of a shipped scenario.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Returns the result without wall-clock times.
+/// Returns a result without its wall-clock times.
 Json without_wall_clock(const std::string& text) {
   Json json = Json::parse(text);
   json.erase("wall_clock");
@@ -33,15 +33,15 @@ TEST(TraceOption, OnInfiniBandCommunicationIsPartlyHidden) {
     return outcome;
   };
   const test::Outcome traced = run({"--trace", file, "--trace-steps", "1-2"});
-  EXPECT_EQ(without_wall_clock(traced.out), without_wall_clock(run({}).out));  // bit for bit
+  EXPECT_EQ(without_wall_clock(traced.out), without_wall_clock(run({}).out));  // equal to the last bit
   const Json result = Json::parse(traced.out);
   const Json trace = Json::parse(test::read_file(file));
 
-  // Sums the microseconds of the first step by run, worker and category.
+  // Sums the microseconds of the first step, by run, worker and category.
   ASSERT_EQ(result["runs"].size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
     const Json& told = result["runs"][i];
-    double step = 0;  // time of the first step, microseconds
+    double step = 0;  // microseconds of the first step
     std::map<std::string, std::map<std::string, double>> spent_by;
     std::map<int, std::string> tracks;
     for (const Json& event : trace["traceEvents"]) {
@@ -55,8 +55,8 @@ TEST(TraceOption, OnInfiniBandCommunicationIsPartlyHidden) {
       }
     }
     EXPECT_DOUBLE_EQ(step, 1e6 * told["first_step_seconds"].get<double>());
-    // A worker computes or waits until it has the whole sum. Trees serve some workers before others; the last worker
-    // ends the step.
+    // A worker computes, or waits for the whole sum. Trees serve some workers before others, and the last one ends the
+    // step.
     double last = 0;
     for (auto& [worker, its] : spent_by) {
       EXPECT_LE(its["compute"] + its["wait"], step * (1 + 1e-9)) << worker;

@@ -1,4 +1,4 @@
-// Tests training of a model on a cluster of a known kind, and the scenario behind the answer.
+// Tests `dadsim train`, for a model on a cluster of a known kind, and the scenario that it writes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST_F(TrainCommand, ASliceOfAPodIsATorusWhoseAxesAreAsEqualAsTheyCanBe) {
                    answer["layouts"][0]["simulated"]["step_seconds"].get<double>());
 }
 
-// The printed line is typed as it stands, and so is the one after it.
+// The printed command is typed as it is, and so is the next one.
 TEST_F(TrainCommand, SaysWhatToTypeNext) {
   const std::string keep = "To keep its scenario: dadsim ";
   const auto next_of = [&](const std::vector<std::string>& arguments, const std::string& begin) {
@@ -104,7 +104,7 @@ TEST_F(TrainCommand, SaysThatNoStepOnADeviceWasMeasured) {
   EXPECT_EQ(said("h100-sxm5").find("was measured"), std::string::npos) << said("h100-sxm5");
 }
 
-// A scenario file that users edit must first give the same answer.
+// The scenario file, which users edit, must give the same answer before any edit.
 TEST_F(TrainCommand, TheScenarioBehindTheAnswerTakesTheSameTime) {
   const nlohmann::json answer =
       json_of(small({"--tokens", "20B", "--price", "2", "--within", "3d", "--write", "mine.xml"}));
@@ -167,7 +167,7 @@ TEST_F(TrainCommand, OptionsWithoutEffectAreRefused) {
           "a pod of TPU v6e has at most 256 devices, not 512");
 }
 
-// The remedy is text that can be typed.
+// The remedy can be typed as it is.
 TEST_F(TrainCommand, AModelThatDoesNotFitIsToldTheDevicesThatSuffice) {
   const std::vector<std::string> asked{"train", "llama-2-70b", "--device", "a100", "--gpus"};
   const auto with = [&](const std::string& gpus) {

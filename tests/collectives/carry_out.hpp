@@ -15,7 +15,7 @@
 
 namespace dadsim::collectives {
 
-/// Returns n ranks on nodes of `per_node`; links inside a node are ten times as fast.
+/// Returns n ranks on nodes of `per_node`, with links that are ten times as fast inside a node.
 inline RankLayout ranks_on_nodes(Rank n, Rank per_node = 1) {
   RankLayout layout;
   for (Rank rank = 0; rank < n; ++rank) layout.node_of.push_back(rank / per_node);
@@ -29,14 +29,15 @@ inline bool whole_vector(step::CollectiveKind kind) {
          kind == step::CollectiveKind::broadcast || kind == step::CollectiveKind::reduce;
 }
 
-/// Returns a different size for each rank; some are 0.
+/// Returns a different size for every rank; some sizes are 0.
 inline std::vector<double> uneven_sizes(Rank n) {
   std::vector<double> bytes;
   for (Rank rank = 0; rank < n; ++rank) bytes.push_back(rank % 5 == 3 ? 0 : 100 + 37 * (rank * rank % 11));
   return bytes;
 }
 
-/// Returns edges from each rank to the ranks one and three after it, and from rank 0 to all others: directed, uneven.
+/// Returns a directed, uneven graph: edges from each rank to the ranks one and three places after it, and from rank 0
+/// to all others.
 inline std::vector<std::vector<Rank>> some_graph(Rank n) {
   std::vector<std::vector<Rank>> to(static_cast<std::size_t>(n));
   for (Rank rank = 0; rank < n; ++rank) {
@@ -83,14 +84,14 @@ inline Case lay_out_case(const CollectiveRequest& request, const std::string& al
   return {algorithm, request, layout, std::unique_ptr<BlockRounds>(blocks)};
 }
 
-/// Returns ranks on one axis of a torus, which `torus` needs; other algorithms ignore it.
+/// Puts the ranks on one axis of a torus, which the algorithm `torus` requires and others ignore.
 inline RankLayout on_one_axis(RankLayout layout) {
   layout.torus = {layout.ranks()};
   return layout;
 }
 
-/// Visits every algorithm for n ranks: equal and uneven sizes, three roots, few and many segments, and all node sizes
-/// that it supports.
+/// Visits every algorithm for n ranks, with equal and unequal sizes, three roots, few and many segments, and all sizes
+/// of nodes that it supports.
 template <typename Visit>
 void for_every_case(Rank n, Visit&& visit) {
   for (const CollectiveAlgorithm& algorithm : collective_registry()) {
@@ -110,18 +111,18 @@ void for_every_case(Rank n, Visit&& visit) {
   }
 }
 
-/// Content of a block: how often it contains each rank's contribution.
+/// Content of a block: for each rank, how often its contribution was added.
 using Content = std::vector<double>;
 
-/// Executes the rounds on data. Rank r starts with the r-th unit vector in each of its blocks, so the full sum is a
-/// vector of ones, and every missing or repeated addition is visible. Returns the error, or nothing.
+/// Executes the rounds on data. Each block of rank r starts as the r-th unit vector. The full sum is then a vector of
+/// ones, so every missing or repeated addition shows. Returns the error; empty if there is none.
 class CarryOut {
  public:
   explicit CarryOut(const Case& what) : case_(what), n_(what.layout.ranks()), has_(static_cast<std::size_t>(n_)) {
     start();
     const Pace pace = rounds().pace();
     for (std::int64_t round = 0; round < rounds().count() && wrong_.empty(); ++round) {
-      // Delivers messages of rounds in flight as late as the pace allows.
+      // Delivers messages of rounds that are in flight as late as the algorithm's pace allows.
       const bool part_begins = pace.part > 0 && round % pace.part == 0;
       while (!on_their_way_.empty() && on_their_way_.front().round <= round - (part_begins ? 1 : pace.in_flight)) {
         arrive(on_their_way_.front());
@@ -174,7 +175,7 @@ class CarryOut {
     }
   }
 
-  /// Sends the blocks that each sender had when the round began.
+  /// Sends the blocks that each sender had at the start of the round.
   void send(std::int64_t round) {
     for (Rank from = 0; from < n_; ++from) {
       std::vector<BlockParcel> parcels;
@@ -243,7 +244,7 @@ class CarryOut {
           case step::CollectiveKind::all_to_all:
             if (block % n_ == rank) expect(rank, block, unit(static_cast<Rank>(block / n_)));
             break;
-          case step::CollectiveKind::stage_send:  // the registry has no algorithm for it
+          case step::CollectiveKind::stage_send:  // no registered algorithm has this kind
             break;
           case step::CollectiveKind::neighbour_exchange: {
             const auto from = static_cast<Rank>(block);
@@ -258,8 +259,8 @@ class CarryOut {
 
   const Case& case_;
   Rank n_;
-  std::vector<Blocks> has_;           ///< per rank
-  std::deque<Message> on_their_way_;  ///< ordered by round
+  std::vector<Blocks> has_;           ///< blocks of each rank
+  std::deque<Message> on_their_way_;  ///< messages in the order of rounds
   std::string wrong_;
 };
 

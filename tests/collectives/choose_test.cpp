@@ -1,4 +1,4 @@
-// Tests the choice of `auto` for collectives by MPI, and the rules for all libraries.
+// Tests which algorithm `auto` chooses for MPI, and the rules that apply to all libraries.
 #include <gtest/gtest.h>
 
 #include "collectives/closed_form.hpp"
@@ -20,7 +20,7 @@ std::string by_mpi(CollectiveKind kind, double bytes, Rank n, Rank per_node = 1)
   return chosen(kind, whole_vector(kind) ? bytes : bytes / n, ranks_on_nodes(n, per_node));
 }
 
-// pmodels/mpich, maint/tuning/coll/mpir/generic.json never chooses a ring for a sum.
+// The tuning of MPICH (pmodels/mpich, maint/tuning/coll/mpir/generic.json) never chooses a ring for an all-reduce.
 TEST(Mpi, SumsByDoublingAndThenByHalvingAndDoubling) {
   for (const Rank n : {4, 5, 12, 64, 1024}) {
     EXPECT_EQ(by_mpi(CollectiveKind::all_reduce, 2 * kKibi, n), "recursive-doubling") << n;
@@ -104,7 +104,7 @@ TEST(Rccl, HasRingsAndTreesBetweenNodes) {
   }
 }
 
-// On a mesh, NCCL has rings only, and lays out closed rings so that they use every link.
+// On a mesh, NCCL has only rings, which are closed and laid out so that they use every link.
 TEST(Nccl, TakesClosedRingsThroughAllLinksOfAMesh) {
   for (const Rank gpus : {4, 8}) {
     const RankLayout node = mesh(1, gpus, spec::CollectiveLibrary::nccl);

@@ -55,8 +55,7 @@ TEST_P(ClosedForm, IsTheTextbooks) {
   if (is_power_of_two(n)) {
     expect(all_reduce, "halving-doubling", 2 * levels, 2 * share * b);
     expect(all_reduce, "recursive-doubling", levels, levels * b);
-    // The root sends to log₂N children; in each round, the busiest rank sends to one child less than in the round
-    // before.
+    // The root sends to log₂N children. In each further round, the busiest rank sends to one child less.
     expect(all_reduce, "gloo-parameter-server", 2 + levels, (n - 1) * b + levels * (levels + 1) / 2.0 * b);
     expect(reduce_scatter, "recursive-halving", levels, share * b);
     expect(all_gather, "recursive-doubling", levels, (n - 1) * b);
@@ -81,8 +80,8 @@ TEST(ClosedForm, OfAChainIsThatOfAPipeline) {
 }
 
 TEST(ClosedForm, OfADoubleBinaryTreeNearsTwiceTheVectorAsSegmentsGrow) {
-  // The tree takes 2·⌈log₂ N⌉ + S − 1 rounds. With many segments, the bytes approach 2b/β, the bound of Sanders, Speck
-  // and Träff for all-reduce.
+  // The tree takes 2·⌈log₂ N⌉ + S − 1 rounds. With many segments, the time for bytes approaches 2b/β, the bound by
+  // Sanders, Speck and Träff for all-reduce.
   for (const Rank n : {4, 7, 16, 33}) {
     const int levels = ceil_log2(n);
     const double segments = 4000;
@@ -115,7 +114,7 @@ TEST(ClosedForm, OfUnequalBlocksWaitsForTheLargest) {
 }
 
 TEST(ClosedForm, WorksOnAnyRounds) {
-  /// Rounds in which rank 0 sends 100 bytes in round 0 and 300 bytes in round 1.
+  /// Rank 0 sends 100 bytes in round 0 and 300 bytes in round 1.
   class TwoRounds final : public Rounds {
    public:
     Rank ranks() const override { return 2; }

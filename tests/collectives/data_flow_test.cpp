@@ -1,4 +1,4 @@
-// Executes every algorithm on data: each contribution arrives exactly once.
+// Executes every algorithm on data, and expects that each contribution arrives exactly once.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -17,7 +17,7 @@ TEST_P(DataFlow, EveryRankEndsWithWhatTheCollectivePromises) {
     EXPECT_EQ(CarryOut(what).wrong(), "") << what.name();
     names.insert(std::string(to_string(what.request.kind)) + what.algorithm);
   });
-  // Hierarchical algorithms need nodes of two or more ranks, so they are unavailable for 2, 3 and other primes.
+  // Hierarchical algorithms need nodes of two or more ranks, so 2, 3 and other primes do not support them.
   EXPECT_GE(names.size() + 2, collective_registry().size());
 }
 
@@ -43,7 +43,7 @@ TEST(DataFlow, HoldsForAnyRanksRootsSizesSegmentsAndNodes) {
   EXPECT_TRUE(held);
 }
 
-/// Breaks the rounds: leaves out the last message, or sends it with another block. The check must detect both.
+/// Breaks the rounds by leaving out the last message, or by sending another block with it. The check must detect both.
 class Broken final : public BlockRounds {
  public:
   Broken(const BlockRounds& whole, Rank rank, std::int64_t round, bool leave_out)

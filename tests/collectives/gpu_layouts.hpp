@@ -6,7 +6,7 @@ namespace dadsim::collectives {
 
 inline constexpr double kKibi = 1024, kMebi = 1024 * kKibi, kGibi = 1024 * kMebi;
 
-/// Nodes of GPUs with NCCL, NVLink of a `generation`, and adapters of `gigabits` Gbit/s.
+/// Nodes of GPUs with NCCL, NVLink of this `generation`, and adapters of `gigabits` Gbit/s.
 struct GpuNodes {
   Rank nodes = 1, gpus = 8, rails = 1;
   double gigabits = 200;
@@ -23,7 +23,7 @@ struct GpuNodes {
     layout.over_sockets = sockets;
     layout.nvlink_inside = gpus > 1;
     layout.switch_adds_up = gpus > 1 && generation >= spec::GpuGeneration::hopper;
-    // Payload rates of the catalogue, with protocol overheads.
+    // Payload rates of the catalogue's links, after the overhead of protocols.
     constexpr std::array kPorts = {120e9, 240e9, 369e9, 720e9};
     layout.inside = {1.6e-6, kPorts.at(static_cast<std::size_t>(generation)), 4.4e-6, 2.9e-6};
     layout.between = sockets ? RankLayout::Channel{152e-6, 0.95 * layout.adapter_bandwidth}
@@ -34,7 +34,7 @@ struct GpuNodes {
   }
 };
 
-/// Returns the library's choice for a total of `bytes` over all ranks.
+/// Returns the choice of the library for `bytes` in total over all ranks.
 inline CollectiveChoice taken_by_library(step::CollectiveKind kind, double bytes, const RankLayout& layout) {
   CollectiveRequest request = request_for(kind, layout.ranks(), false);
   request.bytes = {whole_vector(kind) ? bytes : bytes / layout.ranks()};

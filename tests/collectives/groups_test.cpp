@@ -32,7 +32,7 @@ std::vector<Transfer> received(const Rounds& rounds, Rank rank, std::int64_t rou
 }
 
 TEST(Groups, EachIsItsOwnCollectiveUnderOtherNumbers) {
-  // Two rings: ranks 0, 2, 4 and ranks 5, 1. Rank 3 belongs to no group.
+  // Ranks 0, 2, 4 and ranks 5, 1 form two rings. Rank 3 is in no group.
   const std::unique_ptr<Rounds> all =
       in_groups({{all_reduce_of(3, 300, "ring"), {0, 2, 4}}, {all_reduce_of(2, 100, "ring"), {5, 1}}}, 6);
   EXPECT_EQ(all->ranks(), 6);

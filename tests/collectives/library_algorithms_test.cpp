@@ -1,4 +1,4 @@
-// Tests the algorithms that libraries (NCCL, gloo) have in addition to the textbook ones.
+// Tests algorithms that libraries (NCCL, Gloo) have in addition to textbook algorithms.
 #include <gtest/gtest.h>
 
 #include "carry_out.hpp"
@@ -51,7 +51,7 @@ TEST(HierarchicalPipelined, SendsAsMuchAsTheOneWithoutSegments) {
 }
 
 TEST(Nvls, LoadsAPortWithTheVectorAndAShareOfIt) {
-  // NVLS sends b·(1 + 1/N) each way, at 0.85 of the rate.
+  // NVLS sends b·(1 + 1/N) in each direction, at 0.85 of the rate.
   const Rank n = 8;
   CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, n, false);
   request.bytes = {1e9};
@@ -71,9 +71,10 @@ TEST(Gloo, IsTheRingWithAWordBeforeEachPairOfSegmentsUpToTwoMebibytesABlock) {
 }
 
 TEST(Gloo, SumsLargeVectorsInMoreSegmentsAndSendsSomeTooMany) {
-  // allreduce.cc rounds numSegments up to a multiple of the ranks, and each half sends all but two segments.
+  // Gloo's allreduce.cc rounds numSegments up to a multiple of the ranks, and in each half sends all segments but two.
   const Rank n = 4;
-  for (const double mebibytes : {40.0, 37.5}) {  // ten segments per block; the last two are missing or one is half
+  for (const double mebibytes : {40.0, 37.5}) {  // with ten segments per block, the last two are missing, or one is
+                                                 // half
     CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, n, false);
     request.bytes = {mebibytes * (1 << 20)};
     const Case what = lay_out_case(request, "gloo", ranks_on_nodes(n));
@@ -98,8 +99,8 @@ TEST(Gloo, SendsDownwardsAndGathersUpwardsInHalves) {
 }
 
 TEST(GlooParameterServer, TheRootSaysThatItIsReadyAndTheSumGoesDownATreeLowestBitFirst) {
-  // Six ranks with root 2: position v from the root is rank v + 2. Position 0 has the children 1, 2 and 4; position 1
-  // has the children 3 and 5.
+  // With root 2, rank v + 2 has position v. Position 0 has the children 1, 2 and 4, and position 1 has the children 3
+  // and 5.
   CollectiveRequest request = request_for(step::CollectiveKind::all_reduce, 6, false, 2);
   const std::unique_ptr<Rounds> rounds = lay_out(request, "gloo-parameter-server", ranks_on_nodes(6));
   ASSERT_EQ(rounds->count(), 4);

@@ -1,5 +1,5 @@
-// Compares the choices of NCCL's tuner with its formulas worked out by hand (NVIDIA/nccl 2.28, src/graph/tuning.cc),
-// and tests that impossible algorithms are never chosen.
+// Compares the choices of NCCL's tuner with its formulas, computed by hand (NVIDIA/nccl 2.28, src/graph/tuning.cc).
+// Tests that algorithms which a cluster cannot run are never chosen.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -24,7 +24,7 @@ void expect_choices(CollectiveKind kind, const GpuNodes& nodes, const std::vecto
     const CollectiveChoice taken = taken_by_library(kind, one.bytes, nodes.layout());
     const std::string protocol = to_string(taken.protocol);
     EXPECT_EQ(taken.algorithm + (protocol.empty() ? "" : " " + protocol), one.choice) << one.bytes;
-    // The reference times have two to four digits.
+    // Reference times have two to four digits.
     EXPECT_NEAR(1e6 * taken.seconds, one.microseconds, 0.015 * one.microseconds) << one.choice << ' ' << one.bytes;
   }
 }
@@ -91,7 +91,7 @@ TEST(Nccl, HopperAddsUpInItsSwitches) {
   EXPECT_EQ(taken_by_library(CollectiveKind::all_reduce, 64 * kKibi, two.layout()).algorithm, "tree");
 }
 
-// NVLS has one channel per adapter between nodes, and needs at least two channels.
+// Between nodes, NVLS has one channel per adapter, and requires at least two channels.
 TEST(Nccl, HopperWithOneAdapterHasNoNvlsTree) {
   for (const Rank nodes : {2, 3, 4}) {
     for (const bool sockets : {false, true}) {
@@ -103,7 +103,7 @@ TEST(Nccl, HopperWithOneAdapterHasNoNvlsTree) {
   }
 }
 
-// The 72 GPUs of a rack are one node: a ring takes 71 steps there, the switch takes one.
+// A rack of 72 GPUs is one node: a ring takes 71 steps, its switch takes one.
 TEST(Nccl, AWholeRackGathersThroughItsSwitch) {
   const RankLayout layout = GpuNodes{.nodes = 1, .gpus = 72, .generation = blackwell}.layout();
   EXPECT_EQ(taken_by_library(CollectiveKind::all_gather, kMebi, layout).algorithm, "nvls");
@@ -111,7 +111,7 @@ TEST(Nccl, AWholeRackGathersThroughItsSwitch) {
   EXPECT_EQ(taken_by_library(CollectiveKind::all_gather, 64 * kGibi, layout).algorithm, "ring");
 }
 
-// Five published all-reduces on such a rack took the time of a ring.
+// Five published all-reduces on such racks took as long as a ring.
 TEST(Nccl, AWholeRackAddsUpInARing) {
   const RankLayout rack = GpuNodes{.nodes = 1, .gpus = 72, .generation = blackwell}.layout();
   const RankLayout host = GpuNodes{.nodes = 1, .gpus = 8, .generation = blackwell}.layout();
@@ -132,14 +132,14 @@ TEST(Nccl, HasNoLl128OverSocketsAndWithoutNvlink) {
   }
 }
 
-/// Fabrics of the sweep below, Gbit/s.
+/// A fabric of the sweep below; adapters have this many Gbit/s.
 struct Fabric {
   double gigabits;
   bool sockets;
 };
 
-// In every cluster of 2 to 16 nodes with 2, 4 or 8 GPUs and 1 to 8 adapters, NCCL has the chosen algorithm, and its
-// formulas choose it.
+// On clusters of 2 to 16 nodes with 2, 4 or 8 GPUs and 1 to 8 adapters, the chosen algorithm must exist in NCCL and be
+// the choice of its formulas.
 TEST(Nccl, TakesNothingThatItDoesNotHave) {
   const std::set<std::string> all_reduces{"ring", "tree", "nvls-tree"};
   for (const Fabric& fabric : {Fabric{25, true}, Fabric{200, false}, Fabric{100, false}}) {
@@ -172,7 +172,7 @@ TEST(Nccl, TakesNothingThatItDoesNotHave) {
   }
 }
 
-// The ring of a reduce-scatter or all-gather has half of the all-reduce's rounds, with the same blocks.
+// In a ring, a reduce-scatter or all-gather has half of the all-reduce's rounds, with the same blocks.
 TEST(Nccl, APartOfAnAllReduceHasHalfOfItsRing) {
   for (const Rank rails : {1, 2, 8}) {
     const RankLayout layout = GpuNodes{.nodes = 4, .rails = rails}.layout();
@@ -237,7 +237,7 @@ TEST(RingOverSockets, HasAConnectionForEachAdapter) {
     const Case what = lay_out_case(request_for(CollectiveKind::all_reduce, 24, false), "ring", layout);
     EXPECT_EQ(what.rounds->lanes(), rails);
     EXPECT_EQ(CarryOut(what).wrong(), "");
-    std::set<Rank> leaves;  // adapters whose ranks send to another node
+    std::set<Rank> leaves;  // adapters over which ranks send to another node
     std::vector<Transfer> transfers;
     for (Rank rank = 0; rank < 8; ++rank) {
       transfers.clear();

@@ -1,5 +1,5 @@
-// Tests all-reduces that NCCL and RCCL lay out on nodes of several GPUs: rings through every adapter, trees between the
-// nodes, and switches that add.
+// Tests all-reduces of NCCL and RCCL on nodes of several GPUs: rings through every adapter, trees between nodes, and
+// switches that sum.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,14 +19,14 @@ RankLayout gpus_on_nodes(Rank n, Rank per_node) {
   return layout;
 }
 
-/// Returns a single meshed node, which has rings of its own.
+/// Returns one node whose GPUs are meshed; its rings use every link.
 RankLayout one_mesh(Rank ranks) {
   RankLayout layout = gpus_on_nodes(ranks, ranks);
   layout.meshed_nodes = true;
   return layout;
 }
 
-/// Expects that each message equals the sum of its blocks exactly, and that the order is the same.
+/// Expects that each message has exactly the bytes of its blocks, in the same order.
 void expect_messages_of_blocks(const Case& what, Rank rank, Rank lane, std::int64_t round) {
   for (const bool sends : {true, false}) {
     std::vector<BlockParcel> parcels;
@@ -50,7 +50,7 @@ void expect_messages_of_blocks(const Case& what, Rank rank, Rank lane, std::int6
 
 void expect_whole(const Case& what) {
   EXPECT_EQ(CarryOut(what).wrong(), "") << what.name();
-  // Sender and receiver agree on every message, per lane and over all lanes.
+  // Sender and receiver must agree on every message, in each lane and over all lanes.
   for (std::int64_t round = 0; round < what.rounds->count(); ++round) {
     std::map<std::array<Rank, 4>, double> sent;
     std::map<std::array<Rank, 4>, double> received;
@@ -103,7 +103,8 @@ TEST(NodesOfGpus, EveryRankEndsWithWhatIsPromised) {
   }
 }
 
-/// Nodes of unequal size have as many rings as the smallest node has ranks; each ring visits all ranks of every node.
+/// If nodes are unequal, the number of rings is that of the smallest node's ranks. Each ring visits all ranks of every
+/// node.
 TEST(NodesOfGpus, RingsGoThroughNodesOfUnequalSize) {
   using enum step::CollectiveKind;
   const std::vector<std::vector<Rank>> clusters{{4, 2}, {2, 3, 5}, {8, 8, 4, 4}, {3, 6, 3}};
@@ -118,9 +119,9 @@ TEST(NodesOfGpus, RingsGoThroughNodesOfUnequalSize) {
       expect_whole(what);
       EXPECT_EQ(what.rounds->lanes(), *std::ranges::min_element(nodes));
     }
-    // Every ring leaves a node once, each from a different rank.
+    // Every ring leaves a node once, and each ring from another rank.
     const auto rounds = lay_out(request_for(all_reduce, layout.ranks(), false), "ring", layout);
-    std::set<std::pair<Rank, Rank>> leave;  // (node, rank)
+    std::set<std::pair<Rank, Rank>> leave;  // pairs of node and rank
     std::vector<Transfer> transfers;
     for (Rank rank = 0; rank < layout.ranks(); ++rank) {
       for (Rank lane = 0; lane < rounds->lanes(); ++lane) {
@@ -138,8 +139,8 @@ TEST(NodesOfGpus, RingsGoThroughNodesOfUnequalSize) {
   }
 }
 
-/// Nodes of unequal size, also with ranks that are not numbered node by node, have chains inside the nodes and trees
-/// between the heads of nodes.
+/// With unequal nodes, also if ranks are not numbered node by node, there are chains inside nodes and trees between
+/// their first ranks.
 TEST(TreesOnNodes, GoThroughNodesOfUnequalSize) {
   const std::vector<std::vector<Rank>> clusters{
       {0, 0, 0, 0, 1, 1}, {0, 0, 1, 1, 1, 2, 2, 2, 2, 2}, {0, 1, 1, 1, 2, 2, 3}, {0, 1, 0, 1, 2, 2, 3, 4, 4, 4}};
@@ -151,7 +152,7 @@ TEST(TreesOnNodes, GoThroughNodesOfUnequalSize) {
       expect_whole(lay_out_case(request_for(step::CollectiveKind::all_reduce, layout.ranks(), true, 0, segment_bytes),
                                 "tree", layout));
     }
-    // In each node, as many ranks send to other nodes as the smallest node has ranks.
+    // In each node, the number of ranks that send to other nodes is the smallest node's number of ranks.
     const auto rounds =
         lay_out(request_for(step::CollectiveKind::all_reduce, layout.ranks(), true, 0, 100), "tree", layout);
     std::map<Rank, std::set<Rank>> heads;
@@ -176,7 +177,7 @@ TEST(TreesOnNodes, GoThroughNodesOfUnequalSize) {
   }
 }
 
-/// In both trees of four nodes, the second and the third node are neighbours.
+/// With four nodes, the second and the third are neighbours in both trees.
 TEST(TreesOnNodes, GiveEachTreeConnectionsOfItsOwn) {
   const RankLayout layout = gpus_on_nodes(8, 2);
   for (const char* algorithm : {"tree", "nvls-tree"}) {
@@ -203,7 +204,7 @@ TEST(TreesOnNodes, GiveEachTreeConnectionsOfItsOwn) {
   }
 }
 
-/// Counts the messages of each ordered pair of ranks over the lanes of a ring.
+/// Counts messages by ordered pair of ranks, over all lanes of a ring.
 std::map<std::pair<Rank, Rank>, int> pairs_of(const Rounds& rounds) {
   std::map<std::pair<Rank, Rank>, int> pairs;
   std::vector<Transfer> transfers;
@@ -251,7 +252,7 @@ TEST(RingInAMesh, UsesEveryLinkAsOften) {
   }
 }
 
-/// Bytes that a rank sends inside its node and to other nodes.
+/// Bytes that a rank sends inside its node, and to other nodes.
 struct Sent {
   double inside = 0, between = 0;
 };
@@ -274,11 +275,11 @@ TEST(NodesOfGpus, SendAsManyBytesAsTheLawsSay) {
     const auto rounds = [&](const char* name, double segment_bytes = 150) {
       return lay_out(request_for(step::CollectiveKind::all_reduce, n, false, 0, segment_bytes), name, layout);
     };
-    // In a ring, each rank sends 2 (N − 1)/N · b: an eighth to another node, seven eighths inside.
+    // In a ring, each rank sends 2 (N − 1)/N · b: one eighth to another node, and seven eighths inside its node.
     const Sent ring = sent_by(*rounds("ring"), 3, kPerNode);
     EXPECT_NEAR(ring.between, 2.0 * (n - 1) / n * b / kPerNode, 1e-9);
     EXPECT_NEAR(ring.inside, 2.0 * (n - 1) / n * b * (kPerNode - 1) / kPerNode, 1e-9);
-    // Each of the 2 · (M − 1) edges of the two trees carries half of a shard up and half down.
+    // The two trees have 2 · (M − 1) edges. Each carries half of a shard up and half of it down.
     double between = 0, most = 0;
     for (Rank rank = 0; rank < n; ++rank) {
       const Sent tree = sent_by(*rounds("tree"), rank, kPerNode);
@@ -288,11 +289,11 @@ TEST(NodesOfGpus, SendAsManyBytesAsTheLawsSay) {
     }
     EXPECT_NEAR(between, kPerNode * 2 * (nodes - 1) * 2 * b / kPerNode / 2, 1e-6);
     EXPECT_LE(most, (nodes == 2 ? 1 : 2) * b / kPerNode + 1e-9);
-    // An adding switch transfers b · (1 + 1/L) per port; NVLS uses 0.85 of the rate, and 15/16 of that with trees
-    // between nodes.
+    // A switch that sums transfers b · (1 + 1/L) per port. NVLS uses 0.85 of the rate, and with trees between nodes
+    // 15/16 of that.
     const Sent nvls = sent_by(*rounds("nvls-tree"), 5, kPerNode);
     EXPECT_NEAR(nvls.inside, (1 + 1.0 / kPerNode) * b / (0.85 * 15 / 16), 1e-9);
-    // An adding fabric transfers a rank's shard once.
+    // A fabric that sums transfers a rank's shard once.
     const Sent sharp = sent_by(*rounds("sharp"), 5, kPerNode);
     EXPECT_NEAR(sharp.between, b / kPerNode, 1e-9);
     EXPECT_NEAR(sharp.inside, 2.0 * (kPerNode - 1) / kPerNode * b, 1e-9);
@@ -307,7 +308,7 @@ TEST(NodesOfGpus, BeginAfterWhatTheLibraryTakes) {
   layout.start_seconds = 7e-6;
   layout.library = spec::CollectiveLibrary::nccl;
   EXPECT_EQ(lay_out(request, "ring", layout)->start_seconds(), 7e-6);
-  // NCCL's trees lose time on vectors of medium size, but not on large ones.
+  // On vectors of medium size NCCL's trees lose time, but on large ones they do not.
   layout.rails = 8;
   layout.adapter_bandwidth = 25e9;
   CollectiveRequest large = request;

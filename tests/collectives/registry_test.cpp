@@ -1,4 +1,4 @@
-// Tests the listings, and the messages about invalid requests.
+// Tests listings of algorithms, and messages about invalid requests.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -68,9 +68,9 @@ TEST(Refusal, HierarchicalSaysWhatItNeeds) {
       "all-reduce: 'hierarchical' needs several nodes, each with the same number of ranks, two or more, numbered node "
       "by "
       "node; use 'ring' for any ranks";
-  EXPECT_EQ(refusal(request, "hierarchical", ranks_on_nodes(6)), expected);     // one rank per node
-  EXPECT_EQ(refusal(request, "hierarchical", ranks_on_nodes(6, 6)), expected);  // one node
-  EXPECT_EQ(refusal(request, "hierarchical", ranks_on_nodes(6, 4)), expected);  // nodes of 4 and 2 ranks
+  EXPECT_EQ(refusal(request, "hierarchical", ranks_on_nodes(6)), expected);     // nodes of one rank
+  EXPECT_EQ(refusal(request, "hierarchical", ranks_on_nodes(6, 6)), expected);  // a single node
+  EXPECT_EQ(refusal(request, "hierarchical", ranks_on_nodes(6, 4)), expected);  // nodes of 4 and of 2 ranks
   RankLayout mixed = ranks_on_nodes(6, 3);
   mixed.node_of = {0, 1, 0, 1, 0, 1};
   EXPECT_EQ(refusal(request, "hierarchical", mixed), expected);

@@ -1,4 +1,4 @@
-// Tests the rounds of every algorithm: sender and receiver agree, phases are right, and bytes equal the textbook's.
+// Tests the rounds of every algorithm: sender and receiver agree, phases are right, and bytes are those of textbooks.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -60,7 +60,7 @@ Parcels parcels(const BlockRounds& rounds, std::int64_t round, bool sent) {
   return pairs;
 }
 
-/// Returns the maximum number of bytes that a rank sends or receives.
+/// Returns the largest number of bytes that any rank sends or receives.
 double busiest(const Pairs& pairs) {
   std::map<Rank, double> out, in;
   double most = 0;
@@ -174,7 +174,7 @@ TEST(Ring, IsOneAlikePhaseExceptWithUnequalBlocks) {
   EXPECT_EQ(case_of(step::CollectiveKind::all_reduce, "ring", 6, 1000).rounds->phases().front().rounds, 10);
   CollectiveRequest request = request_for(step::CollectiveKind::all_gather, 6, true);
   EXPECT_FALSE(lay_out(request, "ring", ranks_on_nodes(6))->phases().front().uniform);
-  request.bytes.assign(6, 70.0);  // six explicit, equal sizes
+  request.bytes.assign(6, 70.0);  // six sizes, given one by one and equal
   EXPECT_TRUE(lay_out(request, "ring", ranks_on_nodes(6))->phases().front().uniform);
 }
 
@@ -212,7 +212,7 @@ TEST(Bytes, OfAllRanksTogetherAreTheTextbooks) {
     const auto all = [&](step::CollectiveKind kind, const std::string& algorithm) {
       return bytes_of_all(*case_of(kind, algorithm, n, b).rounds);
     };
-    // Every rank but the root sends and receives the vector once over the trees.
+    // In the trees, every rank but the root sends and receives the vector once.
     EXPECT_NEAR(all(step::CollectiveKind::all_reduce, "double-binary-tree"), 2 * (n - 1) * b, 1e-3);
     EXPECT_NEAR(all(step::CollectiveKind::all_reduce, "reduce-broadcast"), 2 * (n - 1) * b, 1e-3);
     EXPECT_NEAR(all(step::CollectiveKind::all_reduce, "gloo-parameter-server"), 2 * (n - 1) * b, 1e-3);
@@ -221,12 +221,12 @@ TEST(Bytes, OfAllRanksTogetherAreTheTextbooks) {
     EXPECT_NEAR(all(step::CollectiveKind::broadcast, "chain"), (n - 1) * b, 1e-3);
     EXPECT_NEAR(all(step::CollectiveKind::gather, "flat"), (n - 1) * b, 1e-3);
     EXPECT_NEAR(all(step::CollectiveKind::scatter, "flat"), (n - 1) * b, 1e-3);
-    // A block at place p crosses one edge per set bit of p.
+    // A block for place p crosses one edge per set bit of p.
     double edges = 0;
     for (Rank place = 0; place < n; ++place) edges += __builtin_popcount(static_cast<unsigned>(place));
     EXPECT_NEAR(all(step::CollectiveKind::gather, "binomial"), edges * b, 1e-3);
     EXPECT_NEAR(all(step::CollectiveKind::scatter, "binomial"), edges * b, 1e-3);
-    // In the fold, each rank that sits out sends a vector and receives one.
+    // Ranks beyond the power of two send their vector before, and receive the sum afterwards.
     const Rank power = power_of_two_within(n);
     EXPECT_NEAR(all(step::CollectiveKind::all_reduce, "halving-doubling"), (2 * (power - 1) + 2 * (n - power)) * b,
                 1e-3);
@@ -236,7 +236,7 @@ TEST(Bytes, OfAllRanksTogetherAreTheTextbooks) {
 }
 
 TEST(Bytes, HierarchicalSendsAShardBetweenTheNodes) {
-  const Case what = case_of(step::CollectiveKind::all_reduce, "hierarchical", 12, 1200, 4);  // 3 nodes of 4
+  const Case what = case_of(step::CollectiveKind::all_reduce, "hierarchical", 12, 1200, 4);  // 3 nodes of 4 ranks
   double inside = 0, between = 0;
   for (std::int64_t round = 0; round < what.rounds->count(); ++round) {
     for (const auto& [pair, bytes] : messages_sent(*what.rounds, round)) {
@@ -271,7 +271,7 @@ TEST(Rounds, AreAsManyAsTheTextbookSays) {
     EXPECT_EQ(count(step::CollectiveKind::all_reduce, "halving-doubling"),
               is_power_of_two(n) ? 2 * up : 2 * (up - 1) + 2);
     EXPECT_EQ(count(step::CollectiveKind::all_reduce, "recursive-doubling"), folded);
-    EXPECT_EQ(count(step::CollectiveKind::all_reduce, "double-binary-tree"), 2 * up + 5 - 1);  // segments of 1e5
+    EXPECT_EQ(count(step::CollectiveKind::all_reduce, "double-binary-tree"), 2 * up + 5 - 1);  // segments of 1e5 bytes
     EXPECT_EQ(count(step::CollectiveKind::all_reduce, "reduce-broadcast"), 2 * up);
     EXPECT_EQ(count(step::CollectiveKind::all_reduce, "parameter-server"), 2);
     EXPECT_EQ(count(step::CollectiveKind::all_reduce, "gloo-parameter-server"), 2 + (is_power_of_two(n) ? up : up - 1));
@@ -287,7 +287,7 @@ TEST(Rounds, AreAsManyAsTheTextbookSays) {
 }
 
 TEST(DoubleBinaryTree, IsAsInTheSourceForTwelveToFourteenRanks) {
-  // NCCL's trees.cc draws these parents: 12 ranks mirrored, 13 ranks shifted.
+  // NCCL's trees.cc draws these parents, for 12 ranks (mirrored tree) and 13 ranks (shifted tree).
   const auto parents = [](Rank n, int tree) {
     const Case what = case_of(step::CollectiveKind::all_reduce, "double-binary-tree", n, 1000);
     const std::int64_t segments = what.rounds->blocks() / 2;
@@ -365,7 +365,7 @@ TEST(Segments, AreOneForWhatIsSmall) {
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 TEST(ManyRanks, AreLaidOutWithoutWorkOrMemoryForEachRankAndRound) {
-  // A table of ranks × rounds would have 10¹⁰ entries for a ring, and take minutes and tens of gigabytes.
+  // A table of ranks × rounds would have 10¹⁰ entries for a ring: minutes of time and tens of gigabytes.
   constexpr Rank kRanks = 65536;
   const RankLayout flat = on_one_axis(ranks_on_nodes(kRanks));
   const RankLayout nodes = ranks_on_nodes(kRanks, 8);

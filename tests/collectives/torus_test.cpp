@@ -1,4 +1,4 @@
-// Tests collectives over all links of a torus of single chips.
+// Tests collectives that use all links of a torus with one chip per node.
 #include <gtest/gtest.h>
 
 #include "carry_out.hpp"
@@ -31,7 +31,7 @@ TEST(Torus, EveryRankEndsWithWhatTheCollectivePromises) {
   }
 }
 
-/// With n ranks per axis, all links carry the same load: 2 (N − 1) ÷ N of the vector over the four links of a chip.
+/// With n ranks per axis, all links carry equal loads: a chip sends 2 (N − 1) ÷ N of the vector over its four links.
 TEST(Torus, LoadsAllLinksAlike) {
   const RankLayout layout = on_torus({4, 4});
   CollectiveRequest request = request_for(all_reduce, 16, false);

@@ -22,7 +22,7 @@ TEST(Band, ErrorsOfOneCauseCancelInARatio) {
   const std::vector<TimePart> a{{"compute.assumed", 3, "device"}, {"network.tcp", 1, "ring"}};
   EXPECT_NEAR(ratio_band(a, a, two).high, 1, 1e-12);
   const std::vector<TimePart> b{{"compute.assumed", 1, "device"}, {"network.tcp", 3, "ring"}};
-  // Run a spends half of its time more on computing than run b, and run b more on sending.
+  // Run a computes for 3/4 of its time, run b for 1/4. The errors of this difference, 1/2 of the time, do not cancel.
   const double above = std::hypot(0.5 * std::log(1.5), 0.5 * std::log(0.9));
   EXPECT_NEAR(std::log(ratio_band(a, b, two).high), above, 1e-12);
   EXPECT_NEAR(std::log(ratio_band(b, a, two).low), -above, 1e-12);
@@ -32,7 +32,8 @@ TEST(Band, AddedWorkHasAnErrorOfItsOwn) {
   const auto computing = [](double seconds, double rate) {
     return std::vector<TimePart>{{"compute.assumed", seconds, "device", {}, seconds * rate}};
   };
-  // The runs share 4 seconds of work; the first adds one. The shared error counts with the factor 4/5 − 1.
+  // The longer run has 5 seconds of work and shares 4 of them with the shorter run. The shared error therefore has the
+  // weight 4/5 − 1.
   const Band longer = ratio_band(computing(5, 2), computing(4, 2), two);
   EXPECT_NEAR(std::log(longer.high), std::hypot(std::log(1 + 0.2 * 0.5), 0.2 * std::log(0.8)), 1e-12);
   EXPECT_NEAR(std::log(longer.low), -std::hypot(std::log(1 - 0.2 * 0.2), 0.2 * std::log(1.5)), 1e-12);

@@ -22,8 +22,8 @@ TEST(Comparison, OneSeedIsJudgedByItsEvaluationsAndByWhatSeedsScatter) {
   EXPECT_NEAR(ratio.high.value(), 1.25 * std::exp(std::hypot(std::log(50.0 / 30 / 1.25), chance)), 1e-12);
 }
 
-/// Compares two runs of the given kinds of method. Each meets the target with one seed, the second after twice the
-/// time.
+/// Returns the standing of two runs whose methods are of these kinds. Each meets the target with one seed, the second
+/// run after twice the time.
 Standing standing_of_kinds(const char* first, const char* other) {
   const auto run = [](const char* kind, double seconds) {
     Contender contender{.seconds = seconds, .step_seconds = 1, .scatter = seed_scatter(kind)};
@@ -42,10 +42,10 @@ TEST(Comparison, OneSeedLeavesOpenWhatSeedsDoWithMethodsOfTheKind) {
   }
   EXPECT_EQ(seed_scatter("a kind that nobody has measured"), seed_scatter("unknown"));
   EXPECT_EQ(standing_of_kinds("exact", "exact"), Standing::behind);
-  EXPECT_EQ(standing_of_kinds("exact", "low-rank"), Standing::behind);        // exp(1.96 · 0.33) = 1.9
-  EXPECT_EQ(standing_of_kinds("low-rank", "low-rank"), Standing::undecided);  // both scatter: 2.5
-  EXPECT_EQ(standing_of_kinds("exact", "federated"), Standing::undecided);    // exp(1.96 · standard error) = 5.3
-  EXPECT_EQ(standing_of_kinds("exact", "private"), Standing::undecided);      // no measurement: factor 10.5
+  EXPECT_EQ(standing_of_kinds("exact", "low-rank"), Standing::behind);        // factor exp(1.96 · 0.33) = 1.9
+  EXPECT_EQ(standing_of_kinds("low-rank", "low-rank"), Standing::undecided);  // both scatter: factor 2.5
+  EXPECT_EQ(standing_of_kinds("exact", "federated"), Standing::undecided);  // factor exp(1.96 · standard error) = 5.3
+  EXPECT_EQ(standing_of_kinds("exact", "private"), Standing::undecided);    // no measurement: factor 10.5
 }
 
 TEST(Comparison, OneSeedOfRelativeStepsLeavesAsMuchOpen) {
@@ -63,14 +63,15 @@ TEST(Comparison, RunsThatLearnAlikeDifferByTheirTimesAlone) {
 }
 
 TEST(Comparison, WhatSeedsLeaveOpenIsOpen) {
-  // Arrivals in (0, at] never prove that the first is faster: with so wide a scatter, the ratio of means is unbounded.
+  // Arrivals in (0, at] cannot prove that the first run is faster: at so wide a scatter, the ratio of means is
+  // unbounded.
   const std::vector<Arrival> first{{9, 10}, {99, 100}};
   const std::vector<Arrival> other{{99, 100}, {9, 10}};
   EXPECT_FALSE(times_as_long(other, first, false, 0.3).high);
 }
 
-/// Draws runs with steps of one second and learning curves as in coverage_test.cpp. Seeds differ by 8 %, of which each
-/// run has 5 % of its own.
+/// Draws runs with steps of one second and learning curves as in coverage_test.cpp. Seeds differ by 8 %, including 5 %
+/// that each run has by itself.
 class DrawnRuns {
  public:
   explicit DrawnRuns(std::uint64_t seed) : random_(seed, Purpose::test) {}
@@ -105,12 +106,12 @@ class DrawnRuns {
 };
 
 Standing standing_of(const DrawnRuns::Pair& pair) {
-  constexpr double kScatter = 0.05;  // drawn scatter of each run alone
+  constexpr double kScatter = 0.05;  // scatter that is drawn for each run by itself
   Contender run{.step_seconds = 1, .scatter = kScatter};
   Contender of{.step_seconds = 1, .scatter = kScatter};
   for (const Arrival& one : pair.run) run.arrivals.emplace_back(one);
   for (const Arrival& one : pair.of) of.arrivals.emplace_back(one);
-  run.seconds = of.seconds = 1;  // equal step times, so the ratio depends on the arrivals alone
+  run.seconds = of.seconds = 1;  // equal step times, so that only arrivals matter
   return decide(of, run).standing;
 }
 
@@ -131,7 +132,7 @@ TEST(Comparison, EqualRunsAreNotToldApartAndAFactorOfOneAndAHalfIsFound) {
       std::printf("%zu seeds, every %ld steps: %d of %d equal pairs are open, %d of a factor of 1.5 are found\n", seeds,
                   static_cast<long>(every), open, kTrials, found);
       EXPECT_GE(open, 180);
-      // Three seeds with four evaluations before the target are too few to find the difference as often.
+      // With three seeds and four evaluations before the target, the difference is found less often.
       if (seeds != 3 || every < 25) {
         EXPECT_GE(found, 180);
       }

@@ -40,7 +40,7 @@ TEST(Convergence, TheTableIsOfWorkloadsAndInOrder) {
 }
 
 TEST(Convergence, AtAPublishedBatchItIsWhatWasPublished) {
-  // MLPerf v1.0 and v2.1 both report 45 epochs at batch 13,056.
+  // MLPerf v1.0 and v2.1 report 45 epochs at batch 13,056.
   const KnownStepsAnswer answer = resnet(13'056);
   ASSERT_TRUE(answer.known);
   EXPECT_EQ(answer.known->steps, std::ceil(45 * kImages / 13'056));
@@ -58,7 +58,7 @@ TEST(Convergence, AtAPublishedBatchItIsWhatWasPublished) {
 }
 
 TEST(Convergence, RoundsCountByTheirResults) {
-  // At batch 3,264, four rounds report 35 … 41 epochs (3 results), 35 (14), 35 (19), 35 … 39 (2).
+  // At batch 3,264, four rounds of MLPerf report 35 … 41 epochs (3 results), 35 (14), 35 (19) and 35 … 39 (2).
   const KnownStepsAnswer answer = resnet(3264);
   ASSERT_TRUE(answer.known);
   const double epochs = (38.0 * 3 + 35.0 * 14 + 35.0 * 19 + 37.0 * 2) / 38;
@@ -68,7 +68,7 @@ TEST(Convergence, RoundsCountByTheirResults) {
 }
 
 TEST(Convergence, BetweenBatchesItIsLinearInTheLogarithm) {
-  // The batch lies between two entries: 45 epochs at 13,056 and 47 at 16,384; their geometric mean is 14,626.
+  // The batch is the geometric mean of two entries: 45 epochs at 13,056 and 47 epochs at 16,384.
   const KnownStepsAnswer answer = resnet(14'626);
   ASSERT_TRUE(answer.known);
   EXPECT_NEAR(answer.known->steps, 46 * kImages / 14'626, 2);
@@ -85,7 +85,7 @@ TEST(Convergence, SamplesNeedNoEpochs) {
 }
 
 TEST(Convergence, AnIncredibleMostIsLeftOut) {
-  // The 26 results range from 2,251,872 to 156,811,560 samples.
+  // The 26 results are between 2,251,872 and 156,811,560 samples.
   const KnownStepsAnswer answer = bert(448);
   ASSERT_TRUE(answer.known);
   EXPECT_EQ(answer.known->steps, std::ceil(2'251'872.0 / 448));

@@ -1,4 +1,4 @@
-// Tests that the interval of relative steps covers the result of evaluations at every step.
+// Tests that the interval of relative steps contains the result that evaluations at every step would give.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::int64_t kCurveSteps = 1500;
 
-/// Drawn learning curves: speed, noise, and slowdown of the compared run.
+/// Drawn learning curves: speed, noise, and how much slower the compared run is.
 struct Drawn {
   std::size_t seeds = 0;
   std::int64_t every = 0;  ///< steps between evaluations
   double ratio = 0;        ///< true ratio of the mean steps
-  double steps = 0;        ///< steps in which the reference does 63 % of its learning
+  double steps = 0;        ///< steps after which the reference has done 63 % of its learning
   double noise = 0;        ///< standard deviation of an accuracy from step to step
   double target = 0;
 };
@@ -41,7 +41,7 @@ Drawn draw(RandomStream& random) {
           one_of(std::array{0.8, 0.9}, random)};
 }
 
-/// Draws an accuracy curve from 0.1 to 0.97; its noise keeps half of its value from step to step.
+/// Draws an accuracy curve from 0.1 to 0.97, whose noise keeps half of its value from step to step.
 std::vector<step::Evaluation> curve_of(const Drawn& drawn, double steps, RandomStream& random) {
   boost::random::normal_distribution<double> normal;
   std::vector<step::Evaluation> curve;
@@ -64,7 +64,7 @@ std::vector<step::Evaluation> every_so_many(const std::vector<step::Evaluation>&
   return some;
 }
 
-/// Replaces each interval by the first step that reached the target, as if every step were evaluated.
+/// Replaces each interval by the first step that reached the target, as if every step had been evaluated.
 StepsToTarget to_the_step(StepsToTarget steps) {
   for (auto& one : steps) one->between = static_cast<double>(one->at);
   return steps;
@@ -72,7 +72,7 @@ StepsToTarget to_the_step(StepsToTarget steps) {
 
 struct Trial {
   Estimate coarse;
-  double fine = 0;  ///< result of evaluations at every step, same seeds
+  double fine = 0;  ///< result with evaluations at every step and the same seeds
 };
 
 Trial try_once(const Drawn& drawn, RandomStream& random) {
@@ -101,7 +101,7 @@ TEST(Coverage, IntervalsHoldWhatEvaluationsAtEveryStepSay) {
   RandomStream random(1, Purpose::test);
   int fine = 0;
   int truth = 0;
-  int exactly = 0;  // hits without any interval: shows that the test can fail
+  int exactly = 0;  // hits of an interval of width zero, which shows that the test can fail
   std::vector<double> widths;
   for (int trial = 0; trial < kTrials; ++trial) {
     const Drawn drawn = draw(random);

@@ -31,7 +31,7 @@ TEST(CriticalBatch, BatchesThatSaveInProportionHaveNoLimit) {
   ASSERT_TRUE(found);
   EXPECT_TRUE(std::isinf(found->critical));
   EXPECT_NEAR(found->samples(256), found->samples(64), 1e-9);
-  // The fit with the least relative error to 6,400 and 6,272 samples is Σ 1/E ÷ Σ 1/E².
+  // The constant with the least relative error to 6,400 and 6,272 samples is Σ 1/E ÷ Σ 1/E².
   EXPECT_NEAR(found->fewest_samples, (1 / 6400.0 + 1 / 6272.0) / (std::pow(1 / 6400.0, 2) + std::pow(1 / 6272.0, 2)),
               1e-6);
   EXPECT_FALSE(fit_batch_law({{{64, 100}, {128, 101}}})) << "samples more than in proportion to the batch";

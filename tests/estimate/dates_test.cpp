@@ -15,7 +15,7 @@
 namespace dadsim::estimate {
 namespace {
 
-/// Returns the date of a year ago in the format of the catalogues.
+/// Returns the date of one year ago in the catalogues' format.
 std::string a_year_ago() {
   const std::time_t now = std::time(nullptr);
   std::tm day = *std::gmtime(&now);
@@ -41,7 +41,7 @@ TEST(Dates, EveryRowOfACatalogueHasOne) {
       const std::vector<std::string> cells = csv_cells(line);
       if (column < 0) {
         column = std::ranges::find(cells, "date") - cells.begin();
-        if (column == std::ssize(cells)) break;  // a library's numbers depend on its version, not on a date
+        if (column == std::ssize(cells)) break;  // numbers of a library depend on its version, and have no date
         continue;
       }
       const std::string& date = cells.at(static_cast<std::size_t>(column));

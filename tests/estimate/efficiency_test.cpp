@@ -11,8 +11,8 @@ namespace dadsim::estimate {
 namespace {
 
 TEST(RatioOfMeans, IsFiellersByHand) {
-  // x = 9, 10, 11; y = 18, 21, 24: means 10 and 21, s_xx = 1, s_xy = 3, s_yy = 9, t(0.975, 2) = 4.302653.
-  // t² ÷ 3 = 6.170940: a = 93.829060, b = 191.487180, c = 385.461538.
+  // Fieller's interval for x = 9, 10, 11 and y = 18, 21, 24: means 10 and 21, s_xx = 1, s_xy = 3, s_yy = 9. With
+  // t(0.975, 2) = 4.302653, t² ÷ 3 = 6.170940, a = 93.829060, b = 191.487180, c = 385.461538.
   const Estimate estimate = ratio_of_means({18, 21, 24}, {9, 10, 11});
   EXPECT_DOUBLE_EQ(estimate.value, 2.1);
   EXPECT_NEAR(estimate.low.value(), 1.8025326, 1e-7);
@@ -24,7 +24,7 @@ TEST(RatioOfMeans, WithoutScatterIsAPoint) {
   EXPECT_EQ(same.value, 1.5);
   EXPECT_DOUBLE_EQ(same.low.value(), 1.5);
   EXPECT_DOUBLE_EQ(same.high.value(), 1.5);
-  // If runs scatter in proportion, the paired ratio has no scatter; pairing exists for this.
+  // If both runs scatter in proportion, their paired ratio does not scatter, which is the purpose of pairing.
   const Estimate paired = ratio_of_means({20, 22, 24}, {10, 11, 12});
   EXPECT_NEAR(paired.low.value(), 2, 1e-6);
   EXPECT_NEAR(paired.high.value(), 2, 1e-6);
@@ -56,11 +56,11 @@ TEST(RatioOfMeans, IntervalHoldsTheTruthNinetyFiveTimesInAHundred) {
     const Estimate estimate = ratio_of_means(y, x);
     held += estimate.low && *estimate.low <= 1.3 && 1.3 <= *estimate.high ? 1 : 0;
   }
-  // Three standard deviations of a binomial: 1 %.
+  // 0.0103 are three standard deviations of the binomial share.
   EXPECT_NEAR(static_cast<double>(held) / kTrials, 0.95, 0.0103);
 }
 
-/// Returns a target reached exactly at `step`, found by an evaluation at every step.
+/// Returns a target that was reached exactly at `step`, as evaluations at every step would find.
 std::optional<Passage> at(std::int64_t step) { return Passage{step - 1, step, static_cast<double>(step)}; }
 
 TEST(RelativeSteps, SayWhoDidNotReachTheTarget) {
@@ -81,7 +81,7 @@ TEST(RelativeSteps, SayWhoDidNotReachTheTarget) {
 }
 
 TEST(RelativeSteps, HoldAllThatLiesBetweenEvaluations) {
-  // Both reach the target between steps 50 and 100 with every seed: 51 ÷ 100 to 100 ÷ 51.
+  // Both runs reach the target between steps 50 and 100 with every seed, so the ratio is between 51 ÷ 100 and 100 ÷ 51.
   const StepsToTarget coarse{Passage{50, 100, 80}, Passage{50, 100, 80}};
   const Estimate ratio = relative_steps(coarse, coarse).ratio.value();
   EXPECT_DOUBLE_EQ(ratio.value, 1);
@@ -110,7 +110,7 @@ TEST(TimeAtScale, IsTheProductAndWhatIsCharged) {
   EXPECT_DOUBLE_EQ(plain.value, 150);
   EXPECT_DOUBLE_EQ(plain.low.value(), 120);
   EXPECT_DOUBLE_EQ(plain.high.value(), 200);
-  // 1,500 steps: evaluations after 400, 800, 1,200 and at the end.
+  // 1,500 steps are evaluated after 400, 800, 1,200 and at the end.
   const Charges charges{.evaluation_every = 400, .evaluation_seconds = 7, .start_up_seconds = 60};
   EXPECT_DOUBLE_EQ(time_at_scale(1000, relative, 0.1, charges).value, 150 + 4 * 7 + 60);
   EXPECT_FALSE(time_at_scale(1000, {1.5, {}, {}}, 0.1, charges).low);

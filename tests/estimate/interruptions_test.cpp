@@ -13,7 +13,7 @@ TEST(Interruptions, RareOnesCostLittleMoreThanCheckpoints) {
   EXPECT_NEAR(expected_slowdown(what), 1.1, 1e-4);
 }
 
-/// Young's first-order optimum √(2 δ M) is a good approximation if checkpoints are short.
+/// If checkpoints are short, Young's first-order optimum √(2 δ M) is a good approximation.
 TEST(Interruptions, TheBestIntervalIsNoWorseThanItsNeighbours) {
   Interruptions what{
       .per_second = 1 / 36000.0, .checkpoint_every = 0, .checkpoint_seconds = 60, .restart_seconds = 300};

@@ -8,7 +8,7 @@ namespace dadsim::estimate {
 namespace {
 
 TEST(KendallTau, CountsPairsInOrder) {
-  // Five of the six pairs are in order; one is not.
+  // Five of six pairs are in order and one is not: τ = 4/6.
   const std::vector<PredictedMeasured> swapped{{1, 10}, {2, 30}, {3, 20}, {4, 40}};
   EXPECT_DOUBLE_EQ(kendall_tau(swapped).value(), 4.0 / 6);
   const std::vector<PredictedMeasured> turned{{1, 3}, {2, 2}, {3, 1}};

@@ -22,7 +22,7 @@ std::vector<Rung> rungs_of(const std::vector<double>& size, const std::vector<do
   return rungs;
 }
 
-// Worked by hand: b = 0.505 ÷ 5, residuals −0.001, 0.008, −0.013, 0.006, t(0.95, 2) = 2.91999.
+// By hand: slope b = 0.505 ÷ 5, residuals −0.001, 0.008, −0.013, 0.006, t(0.95, 2) = 2.91999.
 TEST(Ladder, ATrendIsFollowedWithTheIntervalOfANewObservation) {
   const Ladder ladder(rungs_of({0, 1, 2, 3}, {0, 0.11, 0.19, 0.31}));
   ASSERT_EQ(ladder.slopes().size(), 1U);
@@ -38,8 +38,8 @@ TEST(Ladder, ATrendIsFollowedWithTheIntervalOfANewObservation) {
   EXPECT_DOUBLE_EQ(ladder.at({-0.5}, 0.9).distance, 0.5);
 }
 
-// The slope b = −0.04 has an error of 0.0566, so no trend is shown. t(0.95, 3) = 2.35336 applies about the mean;
-// t(0.95, 2) applies to the slope, which may be −0.205 to 0.125.
+// The slope b = −0.04 has an error of 0.0566, so no trend is assumed. t(0.95, 3) = 2.35336 applies to the mean, and
+// t(0.95, 2) to the slope, which may be −0.205 to 0.125.
 TEST(Ladder, WithoutATrendItIsTheMeanAndWhatCannotBeExcluded) {
   const Ladder ladder(rungs_of({0, 1, 2, 3}, {0.1, -0.1, 0.1, -0.1}));
   EXPECT_FALSE(ladder.shows_trend());
@@ -72,7 +72,7 @@ TEST(Ladder, TheIntervalGrowsWithTheDistance) {
   }
 }
 
-// Points that lie on a line by chance do not narrow the interval below the scatter of their seeds.
+// Points that are on a line by chance must not make the interval narrower than the scatter of their seeds.
 TEST(Ladder, SeedsAreTheLeastThatIsOpen) {
   std::vector<Rung> rungs = rungs_of({0, 1, 2, 3}, {0, 0.1, 0.2, 0.3});
   for (Rung& rung : rungs) rung.seed_variance = 0.0025;
@@ -82,8 +82,8 @@ TEST(Ladder, SeedsAreTheLeastThatIsOpen) {
   EXPECT_NEAR(std::log(ladder.at({3}, 0.9).high) - 0.3, 2.91999 * 0.05 * std::sqrt(1.25 + 1.5 * 1.5 / 5), 1e-6);
 }
 
-// ln(ratio) = 0.2 x₁ to within 0.004, and x₂ has no effect. The fit omits x₂, but the interval still includes its
-// possible slope.
+// ln(ratio) is 0.2 x₁ to within 0.004, and x₂ has no effect. The fit leaves out x₂, but the interval includes the slope
+// that x₂ may have.
 TEST(Ladder, KindsOfSizeThatDoNothingAreLeftOut) {
   std::vector<Rung> rungs;
   const std::array<double, 6> noise{0.003, 0.003, -0.004, -0.002, 0.001, -0.001};
@@ -119,7 +119,7 @@ TEST(Ladder, RefusesWhatTellsNothing) {
   EXPECT_THROW(Ladder(rungs_of({0, 1, 2}, {0, 0.1, 0.2})).at({1, 2}, 0.9), std::invalid_argument);
 }
 
-/// A drawn family: its slope, the spread between networks, and the spread between seeds.
+/// A drawn family of networks: its slope, the spread between networks, and the spread between seeds.
 struct Family {
   double slope = 0, differ = 0, seeds = 0;
 };
@@ -140,8 +140,8 @@ double drawn_rung(const Family& family, double size, std::size_t seeds, RandomSt
   return rung.ratio;
 }
 
-// A 90 % interval must contain nine of ten new networks, near the rungs and two decades beyond, for any slope and
-// spread. Intervals that include seeds and unseen slopes may be too wide, but not too narrow.
+// For any slope and spread, a 90 % interval must contain nine of ten new networks, near the rungs and two decades
+// beyond. Intervals that include seeds and unknown slopes may be too wide but not too narrow.
 TEST(Ladder, IntervalsOfDrawnFamiliesHoldWhatTheyPromise) {
   constexpr int kTrials = 400;
   RandomStream random(1, Purpose::test);

@@ -6,14 +6,14 @@
 #include "spec/attention.hpp"
 #include "spec/workload.hpp"
 
-// Tests predicted memory against real jobs and against published formulas.
+// Compares predicted memory with real jobs and with published formulas.
 
 namespace dadsim::estimate {
 namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 
-/// A real job, which fitted in the memory of its devices.
+/// A real job that fitted into its devices' memory.
 struct Job {
   const char* name;
   const char* workload;
@@ -22,7 +22,7 @@ struct Job {
   spec::Precision precision;
   std::int32_t batch;  ///< samples per replica
   std::size_t replicas;
-  double device;  ///< memory of a device, GiB
+  double device;  ///< memory of one device, GiB
   spec::ParallelismSpec parallelism = {};
   bool flash = false;
 };
@@ -41,8 +41,7 @@ using spec::Precision;
 using spec::Recomputation;
 using spec::Sharding;
 
-/// Returns the sizes of a GPT of DLPerf (vocabulary 51,200, sequences of 2,048): layers, hidden size, and heads of 64
-/// to 96 numbers.
+/// Returns the sizes of a GPT of DLPerf, with vocabulary 51,200, sequences of 2,048, and heads of 64 to 96 numbers.
 spec::ParameterValues gpt(const char* hidden, const char* layers, const char* heads) {
   return {{"hidden", hidden}, {"layers", layers}, {"heads", heads}, {"vocabulary", "51200"}, {"sequence", "2048"}};
 }
@@ -64,30 +63,31 @@ spec::ParallelismSpec fsdp(std::int64_t micro_batch) {
 std::vector<Job> jobs() {
   const Recomputation full = Recomputation::full;
   std::vector<Job> all{
-      // DLPerf (github.com/Oneflow-Inc/DLPerf): V100-SXM2-16GB, ResNet-50 and BERT-base in fp32 and mixed precision.
+      // ResNet-50 and BERT-base in fp32 and mixed precision on V100-SXM2-16GB, from DLPerf
+      // (github.com/Oneflow-Inc/DLPerf).
       {"DLPerf ResNet-50 fp32 128", "resnet-50", {}, Kind::sgd, Precision::fp32, 128, 32, 16},
       {"DLPerf ResNet-50 AMP 256", "resnet-50", {}, Kind::sgd, Precision::fp16, 256, 32, 16},
       {"DLPerf BERT-base fp32 32", "bert-base", {}, Kind::adam, Precision::fp32, 32, 32, 16},
       {"DLPerf BERT-base fp32 96", "bert-base", {}, Kind::adam, Precision::fp32, 96, 32, 16},
       {"DLPerf BERT-base AMP 64", "bert-base", {}, Kind::adam, Precision::fp16, 64, 32, 16},
-      // MLPerf Training v0.7 and v1.0, ResNet-50 in mixed precision.
+      // ResNet-50 in mixed precision, from MLPerf Training v0.7 and v1.0.
       {"MLPerf A100-40 408", "resnet-50", {}, Kind::lars, Precision::fp16, 408, 8, 40},
       {"MLPerf V100-16 208", "resnet-50", {}, Kind::lars, Precision::fp16, 208, 8, 16},
-      // TensorFlow benchmarks, May 2017, fp32: P100 with 16 GB, K80 with 12 GB.
+      // Networks in fp32 on P100 with 16 GB and K80 with 12 GB, from TensorFlow benchmarks, May 2017.
       {"TF P100 ResNet-50 64", "resnet-50", {}, Kind::sgd, Precision::fp32, 64, 8, 16},
       {"TF P100 ResNet-152 64", "resnet-152", {}, Kind::sgd, Precision::fp32, 64, 8, 16},
       {"TF P100 VGG-16 64", "vgg-16", {}, Kind::sgd, Precision::fp32, 64, 8, 16},
       {"TF K80 ResNet-50 64", "resnet-50", {}, Kind::sgd, Precision::fp32, 64, 8, 12},
       {"TF K80 ResNet-152 32", "resnet-152", {}, Kind::sgd, Precision::fp32, 32, 8, 12},
       {"TF K80 VGG-16 32", "vgg-16", {}, Kind::sgd, Precision::fp32, 32, 8, 12},
-      // timm's tables of training, mixed precision on an RTX 3090 with 24 GB (2022).
+      // Networks in mixed precision on an RTX 3090 with 24 GB, from timm's tables of training (2022).
       {"timm ResNet-18 512", "resnet-18", {}, Kind::sgd, Precision::fp16, 512, 1, 24},
       {"timm ResNet-50 512", "resnet-50", {}, Kind::sgd, Precision::fp16, 512, 1, 24},
       {"timm ResNet-101 256", "resnet-101", {}, Kind::sgd, Precision::fp16, 256, 1, 24},
       {"timm ResNet-152 192", "resnet-152", {}, Kind::sgd, Precision::fp16, 192, 1, 24},
       {"timm ViT-B/16 192", "vit-b-16", {}, Kind::sgd, Precision::fp16, 192, 1, 24},
       {"timm VGG-16 384", "vgg-16", {}, Kind::sgd, Precision::fp16, 384, 1, 24},
-      // NVIDIA DeepLearningExamples, BERT-large with LAMB on A100-80.
+      // BERT-large with LAMB on A100-80, from NVIDIA DeepLearningExamples.
       {"NVIDIA BERT-large 128 AMP", "bert-large", {}, Kind::lamb, Precision::fp16, 8192, 8, 80, {.micro_batch = 256}},
       {"NVIDIA BERT-large 128 TF32", "bert-large", {}, Kind::lamb, Precision::tf32, 8192, 8, 80, {.micro_batch = 128}},
       {"NVIDIA BERT-large 512 AMP",
@@ -108,7 +108,7 @@ std::vector<Job> jobs() {
        8,
        80,
        {.micro_batch = 16}},
-      // DLPerf's GPT on V100-SXM2-16GB, activations recomputed.
+      // DLPerf's GPT on V100-SXM2-16GB, with recomputed activations.
       {"GPT DP 1", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 2, 1, 16, megatron(1, 1, 0, full)},
       {"GPT DP 32", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 2, 32, 16, megatron(1, 1, 0, full)},
       {"GPT MP 1", "gpt", gpt("768", "12", "12"), Kind::adam, Precision::fp16, 8, 1, 16, megatron(1, 1, 0, full)},
@@ -116,10 +116,10 @@ std::vector<Job> jobs() {
       {"GPT 2×4", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 8, 2, 16, megatron(4, 1, 0, full)},
       {"GPT 4×2", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 4, 4, 16, megatron(2, 1, 0, full)},
       {"GPT 2×8", "gpt", gpt("2304", "24", "24"), Kind::adam, Precision::fp16, 8, 2, 16, megatron(8, 1, 0, full)},
-      // The micro-batches are not published; assume two sequences, as with data parallelism alone.
+      // The sizes of micro-batches are not published; two sequences are assumed, as with data parallelism alone.
       {"GPT 8×1×4", "gpt", gpt("1536", "16", "16"), Kind::adam, Precision::fp16, 64, 8, 16, megatron(1, 4, 2, full)},
       {"GPT 2×8×2", "gpt", gpt("2304", "24", "24"), Kind::adam, Precision::fp16, 256, 2, 16, megatron(8, 2, 2, full)},
-      // Korthikanti et al., arXiv:2205.05198, table 5: A100-80, micro-batches of 1.
+      // Megatron on A100-80 with micro-batches of 1, from Korthikanti et al., arXiv:2205.05198, table 5.
       {"22B full", "megatron-22b", {}, Kind::adam, Precision::fp16, 4, 1, 80, megatron(8, 1, 1, full)},
       {"22B selective",
        "megatron-22b",
@@ -140,7 +140,7 @@ std::vector<Job> jobs() {
        1,
        80,
        megatron(8, 8, 1, Recomputation::selective, 3, true)}};
-  // Jobs of llm-foundry's benchmarks, fully sharded with flash attention: GPUs, micro-batch, accumulation steps.
+  // A job of llm-foundry's benchmarks, fully sharded and with flash attention: GPUs, micro-batch, accumulation steps.
   struct Mpt {
     const char* workload;
     std::size_t gpus;
@@ -165,7 +165,7 @@ std::vector<Job> jobs() {
   return all;
 }
 
-// MPT computes its loss in one kernel (llm-foundry's default), so it keeps no scores next to softmax.
+// MPT computes its loss in one kernel (llm-foundry's default), so no scores are kept in addition to softmax.
 TEST(LargeJobs, ThatWereRunFit) {
   for (const Job& job : jobs()) {
     const MemoryUse use = use_of(job);
@@ -174,11 +174,11 @@ TEST(LargeJobs, ThatWereRunFit) {
   }
 }
 
-// Jobs that fit cannot reveal that the model counts too little memory. These jobs did not fit, or were the largest that
-// did.
+// Jobs that fitted cannot reveal that the model counts too little memory. These jobs did not fit, or the next larger
+// ones did not.
 TEST(LargeJobs, ThatDidNotFitDoNot) {
-  // Korthikanti et al., figure 1: models of 175B to 1T need more than 80 GB without recomputation and sequence
-  // parallelism.
+  // Models of 175B to 1T need more than 80 GB without recomputation and sequence parallelism (Korthikanti et al.,
+  // figure 1).
   EXPECT_GT(use_of({"175B",
                     "megatron-175b",
                     {},
@@ -190,9 +190,9 @@ TEST(LargeJobs, ThatDidNotFitDoNot) {
                     megatron(8, 8, 1, Recomputation::none, 1)})
                 .total(),
             80 * kGib);
-  // GPUs of 16 GB fitted ResNet-50 in fp32 with batches of 128, but not of 256.
+  // In fp32, ResNet-50 fitted GPUs of 16 GB with a batch of 128 but not of 256.
   EXPECT_GT(use_of({"ResNet-50", "resnet-50", {}, Kind::sgd, Precision::fp32, 256, 1, 16}).total(), 16 * kGib);
-  // llm-foundry's 7B runs fully sharded with flash attention; it does not fit without either.
+  // llm-foundry's 7B runs fully sharded and with flash attention. It must not fit if either is left out.
   Job mpt{"mpt-7b", "mpt-7b", {}, Kind::adamw, Precision::bf16, 6, 8, 80, fsdp(6), false};
   EXPECT_GT(use_of(mpt).total(), 80 * kGib);
   mpt.flash = true;
@@ -200,7 +200,7 @@ TEST(LargeJobs, ThatDidNotFitDoNot) {
   EXPECT_GT(use_of(mpt).total(), 80 * kGib);
 }
 
-/// Returns the bytes of activations that one more block adds for one sample.
+/// Returns the bytes of activations that one more block keeps for one sample.
 double block_bytes(const spec::ParallelismSpec& parallelism, bool flash = false) {
   const auto of = [&](const char* layers) {
     return use_of({"",
@@ -218,8 +218,8 @@ double block_bytes(const spec::ParallelismSpec& parallelism, bool flash = false)
   return of("3") - of("2");
 }
 
-// Korthikanti et al., arXiv:2205.05198, table 2, with s = 2048, h = 6144, a = 64, b = 1, t = 8. A GPT layer keeps the
-// paper's counts. Per token and unit of width: 16 numbers of 2 bytes and two bytes of masks. Per score: 2 bytes of
+// A GPT layer keeps what Korthikanti et al. count (arXiv:2205.05198, table 2), here with s = 2048, h = 6144, a = 64, b
+// = 1, t = 8. Per token and unit of width: 16 numbers of 2 bytes, and two bytes of masks. Per score: 2 bytes of
 // softmax, 2 of its dropout output and 1 of the dropout mask.
 TEST(LargeJobs, KeepWhatKorthikantiCounts) {
   constexpr double kTokens = 2048;
@@ -237,14 +237,14 @@ TEST(LargeJobs, KeepWhatKorthikantiCounts) {
   expect(megatron(8, 1, 0, selective), 10 + 24.0 / 8);
   expect(megatron(8, 1, 0, selective, 1, true), 34.0 / 8);
   expect(megatron(1, 1, 0, Recomputation::full), 2);
-  // Flash attention keeps an fp32 number per row of scores: 4 a ÷ h.
+  // Flash attention keeps one fp32 number per row of scores, 4 a ÷ h.
   EXPECT_NEAR(block_bytes({}, true), kUnit * (34 + 4.0 * 64 / kWidth), 1);
 }
 
-// Stage s of 8 keeps min(64, 8 − s) of 64 micro-batches with one-forward-one-backward, so the first stage keeps as much
-// as all layers together. Interleaved, it keeps P v + P − 1 of P v pieces (table 2's 1 + (p − 1)/(p m)); with GPipe,
-// all. The small vocabulary makes the last stage's decoder negligible. Gradients of one MLP are subtracted: its inner
-// values twice, its output and the shortcut.
+// With one-forward-one-backward, stage s of 8 keeps min(64, 8 − s) of 64 micro-batches. The first stage therefore keeps
+// as much as all layers of one micro-batch. Interleaved, it keeps P v + P − 1 of P v chunks (1 + (p − 1)/(p m) in table
+// 2), and with GPipe all. A small vocabulary makes the last stage's decoder negligible. The gradients of one MLP are
+// subtracted: inner values twice, output and shortcut.
 TEST(LargeJobs, MicroBatchesInFlight) {
   const auto activations = [](spec::ParallelismSpec parallelism, std::int32_t batch) {
     return use_of({"",

@@ -1,4 +1,4 @@
-// Tests along every axis of parallelism that dividing a network further never needs more memory per device.
+// Tests that dividing a network further, along any axis of parallelism, never needs more memory per device.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -20,7 +20,7 @@ namespace {
 
 using spec::ParallelismSpec;
 
-/// A job, for which bytes_of() returns the memory of a worker.
+/// A job; bytes_of() returns the memory of one of its workers.
 struct DividedJob {
   const char* workload = "";
   std::int64_t devices = 128;
@@ -28,7 +28,7 @@ struct DividedJob {
   spec::Precision precision = spec::Precision::bf16;
   spec::ParallelismSpec how = {.micro_batch = 1};
   spec::ParameterValues sizes = {{"sequence", "4096"}};
-  std::int64_t adapters = 0;  ///< rank of the adapters; 0: all parameters are trained
+  std::int64_t adapters = 0;  ///< rank of adapters; 0: all parameters are trained
 };
 
 double bytes_of(const DividedJob& job) {
@@ -40,7 +40,7 @@ double bytes_of(const DividedJob& job) {
   return memory_use(shape, {}, {}, samples, 0, job.precision, job.how).total();
 }
 
-/// Values of one axis, from the most memory to the least.
+/// Values of one axis, ordered from the most memory to the least.
 struct Axis {
   const char* name;
   std::vector<std::function<void(DividedJob&)>> values;
@@ -100,8 +100,8 @@ std::vector<Axis> axes() {
         pipelined([](DividedJob& job) { job.how.order = PipelineOrder::zero_bubble; }),
         pipelined([](DividedJob& job) { job.how.order = PipelineOrder::one_f_one_b; })}},
       {"interleave",
-       // Interleaving needs 1 + (P − 1) / (P v) times the memory of one piece per stage (arXiv:2205.05198, section
-       // 4.2.3).
+       // Interleaving needs 1 + (P − 1) / (P v) times the memory of one model chunk per stage (arXiv:2205.05198,
+       // section 4.2.3).
        {pipelined([](DividedJob& job) { job.how.interleave = 2; }),
         pipelined([](DividedJob& job) { job.how.interleave = 4; })}},
       {"capacity",
@@ -147,7 +147,7 @@ TEST(MemoryAxes, DividingMoreNeverTakesMore) {
   }
 }
 
-/// The last of 32 blocks stays on the device, and two of the other blocks at a time.
+/// The last of 32 blocks stays on the device, and so do two of the other blocks at a time.
 TEST(MemoryAxes, BlocksThatLeaveWithTheHostWhatTheyKeepHaveTwoOfThemOnTheDevice) {
   DividedJob job{.workload = "llama-3.1-8b"};
   const double before = bytes_of(job);

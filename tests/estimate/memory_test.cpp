@@ -10,7 +10,7 @@
 namespace dadsim::estimate {
 namespace {
 
-/// A network 3 → 5 → 2 with biases: 20 + 12 parameters, 3 inputs and 5 + 2 outputs per sample.
+/// Returns a network 3 → 5 → 2 with biases: 20 + 12 parameters, and 3 inputs and 5 + 2 outputs per sample.
 spec::ModelShape small() {
   return {"MLP", {spec::dense_shape("fc1", 3, 5, true), spec::dense_shape("fc2", 5, 2, true)}};
 }
@@ -30,8 +30,8 @@ TEST(Memory, OfASmallNetworkByHand) {
   EXPECT_EQ(use.total(), 4 * 4 * kParameters + 800);
 }
 
-// The last of four layers is the widest, so its stage needs the most memory. That stage keeps one of eight
-// micro-batches at a time; as the second of two stages with two pieces each, it keeps 2 · 2 + 2 − 1 − 2 = 3 pieces.
+// The last of four layers is the widest, so its stage needs the most memory. This stage keeps one of eight
+// micro-batches at a time. As the second of two stages with two chunks each, it keeps 2 · 2 + 2 − 1 − 2 = 3 chunks.
 TEST(Memory, ALaterStageHasFewerMicroBatchesAtATime) {
   spec::ModelShape shape{"chain", {}};
   for (const int out : {1, 1, 1, 100}) shape.layers.push_back(spec::dense_shape("layer", 1, out, false));
@@ -55,8 +55,8 @@ TEST(Memory, SixteenBitKeepsMastersInFp32) {
             memory_use(small(), {}, {}, {10}, 0, spec::Precision::fp32));
 }
 
-// The decoder keeps softmax in fp32. Between the passes, memory holds the raw scores and their gradients in two widths:
-// 2 + 4 + 2 bytes with 16 bit. If devices divide the classes, the gradients overwrite softmax.
+// The decoder keeps softmax in fp32. Between the two passes, raw scores and their gradients in two precisions are in
+// memory: 2 + 4 + 2 bytes in 16 bit. If devices divide the classes, the gradients overwrite softmax.
 TEST(Memory, ScoresAreThereBetweenThePasses) {
   spec::ModelShape shape = small();
   shape.layers.back().kept_beside_per_sample = -2;
@@ -72,7 +72,7 @@ TEST(Memory, ScoresAreThereBetweenThePasses) {
   EXPECT_EQ(memory_use(small(), sgd(0), {}, {8}, 0, spec::Precision::bf16).scores, 0) << "what makes no softmax";
 }
 
-// If only matrix products read a norm's output, its 8-bit cast is kept instead: one byte per number, one scale per
+// If only products read a norm's output, its 8-bit cast is kept in its place: one byte per number, and one scale per
 // tensor.
 TEST(Memory, CastsAreKeptInPlaceOfWhatProductsRead) {
   spec::LayerShape norm{.name = "norm", .kind = spec::LayerKind::normalisation};
@@ -86,7 +86,7 @@ TEST(Memory, CastsAreKeptInPlaceOfWhatProductsRead) {
   EXPECT_DOUBLE_EQ(kept(spec::Precision::nvfp4), 8 * 5 * (0.5 + 1.0 / 16));
 }
 
-// 16-bit weights, gradients and moments take 2 + 2 + 4 bytes per parameter.
+// Weights, gradients and moments in 16 bit take 2 + 2 + 4 bytes per parameter.
 TEST(Memory, MastersAndMomentsAreAsWideAsIsSaid) {
   const MemoryUse narrow = memory_use(small(), {}, {}, {10}, 0, spec::Precision::bf16, {}, {.master = 0, .moment = 2});
   EXPECT_EQ(narrow.master_copies, 0);
@@ -110,7 +110,7 @@ spec::ModelShape of_experts(const char* layers, const char* per_token) {
                                                         {"expert-feed-forward", "32"}});
 }
 
-// A recomputed block keeps its input: one vector per token, however many experts a token uses.
+// A recomputed block keeps its input, which is one vector per token, however many experts a token uses.
 TEST(Memory, ABlockOfExpertsThatIsComputedAgainKeepsItsInputAlone) {
   const auto block = [](spec::Recomputation recomputation, const char* per_token) {
     const auto of = [&](const char* layers) {
@@ -123,7 +123,7 @@ TEST(Memory, ABlockOfExpertsThatIsComputedAgainKeepsItsInputAlone) {
   constexpr double kTokens = 3 * 16;
   for (const char* per_token : {"1", "5"})
     EXPECT_DOUBLE_EQ(block(spec::Recomputation::full, per_token), 2 * kTokens * 64) << per_token;
-  // Every second one of the other products is kept: query, value, the router's scores, and attention's output.
+  // Every second one of the remaining products is kept: query, value, the router's scores, and attention's output.
   for (const char* per_token : {"1", "5"})
     EXPECT_DOUBLE_EQ(block(spec::Recomputation::operations, per_token), 2 * kTokens * (4 * 64 + 6)) << per_token;
 }
@@ -138,8 +138,8 @@ spec::ModelShape words(const char* layers = "2", const char* vocabulary = "1000"
                                                         {"sequence", "16"}});
 }
 
-// Five samples of 16 tokens of width 64 in 16 bit. Of norms, feed-forward networks and experts, repeated parts keep
-// nothing but the sum that they hand on; experts' products are kept without their activation.
+// Five samples of 16 tokens of width 64 are in 16 bit. Recomputed norms, feed-forward networks and experts keep only
+// the sum that they pass on. The experts' products are kept, but not their activation.
 TEST(Memory, PartsOfBlocksThatAreComputedAgainKeepNothing) {
   const auto block = [](auto&& shape_of, spec::BlockParts parts) {
     const auto of = [&](const char* layers) {
@@ -163,7 +163,7 @@ TEST(Memory, PartsOfBlocksThatAreComputedAgainKeepNothing) {
   EXPECT_EQ(freed(experts, "feed-forward"), 0) << "its networks are experts";
 }
 
-// Eight blocks, of which the last keeps what it has: the first ones of the other seven go to the host.
+// The last of eight blocks keeps its activations. Of the other seven, the first ones are offloaded to the host.
 TEST(Memory, AShareOfTheBlocksIsWithTheHost) {
   const auto kept = [](spec::Offload offload, double share) {
     spec::ParallelismSpec how{.offload = offload};
@@ -171,12 +171,13 @@ TEST(Memory, AShareOfTheBlocksIsWithTheHost) {
     return memory_use(words("8", "8"), sgd(0), {}, {5}, 0, spec::Precision::bf16, how).activations;
   };
   const double all = kept(spec::Offload::none, 1);
-  const double block = (all - kept(spec::Offload::activations, 1)) / 5;  // seven go, and two are on the device
+  const double block = (all - kept(spec::Offload::activations, 1)) / 5;  // seven blocks are offloaded, two of which are
+                                                                         // on the device at a time
   EXPECT_DOUBLE_EQ(all - kept(spec::Offload::activations, 0.5), 2 * block) << "four of seven go";
   EXPECT_EQ(kept(spec::Offload::activations, 0.2), all) << "two of seven are on the device";
 }
 
-// A device of a layer has the rows of its experts alone: the sequence is not divided a second time.
+// With tensor parallelism, a device keeps only the rows of its own experts; the sequence is not divided again.
 TEST(Memory, ExpertsBesideTensorParallelismKeepTheirRows) {
   const auto kept = [](std::int32_t experts) {
     const spec::ParallelismSpec how{.tensor = 2, .sequence_parallel = true, .experts = experts};
@@ -184,11 +185,12 @@ TEST(Memory, ExpertsBesideTensorParallelismKeepTheirRows) {
                       spec::Precision::bf16, how)
         .activations;
   };
-  // Whole experts of half the rows instead of halves of all experts: only the sum is not divided again.
+  // A device has whole experts with half of the rows, not halves of all experts. Only the sum of their outputs is not
+  // divided again.
   EXPECT_NEAR(kept(2), kept(1), 0.01 * kept(1));
 }
 
-// A classifier larger than what precedes it has its gradient before the activations are freed.
+// If the classifier is larger than the layers before it, its gradient exists before the activations are freed.
 TEST(Memory, GradientsOfALargeClassifierPrecedeTheRoom) {
   const spec::ModelShape shape{"classifier",
                                {spec::dense_shape("fc1", 4, 1000, false), spec::dense_shape("fc2", 1000, 50, false)}};
@@ -197,7 +199,7 @@ TEST(Memory, GradientsOfALargeClassifierPrecedeTheRoom) {
   EXPECT_DOUBLE_EQ(gradients_before_room(shape, 1, 4, kept), 4 * (50000 - 50 + 4000));
 }
 
-// If the loss is computed in parts, softmax in fp32 and the scores between the passes take the memory of one part.
+// If the loss is computed in parts, softmax in fp32 and the scores between the passes take the memory of a single part.
 TEST(Memory, ALossInPartsHasTheScoresOfOne) {
   const auto use = [](std::int32_t parts) {
     const spec::ParallelismSpec how{.loss_parts = parts};
@@ -210,8 +212,7 @@ TEST(Memory, ALossInPartsHasTheScoresOfOne) {
   EXPECT_DOUBLE_EQ(use(80).scores, use(1'000'000).scores) << "no more parts than rows";
 }
 
-// Up to 2³¹ scores are computed at once; more are computed in parts of 2,048 rows. Tensor parallelism divides the
-// scores.
+// Up to 2³¹ scores are computed at once, and more in parts of 2,048 rows. Tensor parallelism divides the scores.
 TEST(Memory, ScoresOfLongSequencesAreMadeInParts) {
   const auto parts = [](std::int64_t rows, std::int64_t classes, std::int32_t tensor = 1) {
     spec::LayerShape scores = spec::dense_shape("decoder", 4, classes, false);
@@ -228,7 +229,7 @@ TEST(Memory, ScoresOfLongSequencesAreMadeInParts) {
 }
 
 // Outputs of gate, SiLU, up and the product take 8 bytes per row and unit of width. In parts, only one part exists at a
-// time, with gradients of gate, up and the product. The small vocabulary puts the peak in these layers.
+// time, with the gradients of gate, up and the product. The small vocabulary puts the memory's peak in these layers.
 TEST(Memory, FeedForwardInPartsKeepsOnePart) {
   const auto of = [](const char* layers, std::int32_t parts, spec::Recomputation recomputation) {
     const spec::ParallelismSpec how{.recomputation = recomputation, .feed_forward_parts = parts};
@@ -243,22 +244,23 @@ TEST(Memory, FeedForwardInPartsKeepsOnePart) {
                    (inside + gradients) * (1 - 1.0 / 4));
 }
 
-// A large vocabulary has its peak at the loss, where no block is recomputed. A small one has its peak in a block, where
-// scores and softmax are already freed.
+// With a large vocabulary the peak is at the loss, before any block is recomputed. With a small one the peak is in a
+// block, after scores and softmax were freed.
 TEST(Memory, ThePeakIsAtTheLossOrInABlock) {
   const auto use = [](const char* vocabulary) {
     return memory_use(words("3", vocabulary), sgd(0), {}, {5}, 0, spec::Precision::bf16,
                       {.recomputation = spec::Recomputation::full});
   };
   const double rows = 5 * 16;
-  const double inputs = rows * (3 * 64 * 2 + 64 * 2 + 64 * 2);  // inputs of blocks, and both ends of the last norm
+  const double inputs = rows * (3 * 64 * 2 + 64 * 2 + 64 * 2);  // inputs of the blocks, and input and output of the
+                                                                // last norm
   EXPECT_DOUBLE_EQ(use("1000").scores, rows * 1000 * 8);
   EXPECT_NEAR(use("1000").activations, inputs + rows * (1000 * 4 + 8), rows * 2 * 64);
   EXPECT_EQ(use("8").scores, 0);
   EXPECT_GT(use("8").activations, use("8").scores + inputs + rows * 96 * (4 + 3) * 2);
 }
 
-// The blocks share one empty gradient per matrix; the decoder adds its gradient at the loss.
+// Blocks share one empty gradient per matrix. The decoder adds its own gradient at the loss.
 TEST(Memory, FusedSumsReturnEmptyGradientsThatBlocksShare) {
   const auto gradients = [](const char* layers, const char* vocabulary, double bytes) {
     return memory_use(words(layers, vocabulary), sgd(0), {}, {5}, 0, spec::Precision::bf16, {}, {},
@@ -272,7 +274,7 @@ TEST(Memory, FusedSumsReturnEmptyGradientsThatBlocksShare) {
   EXPECT_DOUBLE_EQ(gradients("1", "1000", 0), 4 * static_cast<double>(words("1", "1000").parameters()));
 }
 
-// With autocast, blocks pass on fp32. Recomputed blocks keep 16-bit copies of one block's weights at a time.
+// With autocast, blocks pass on fp32 values. Recomputation keeps 16-bit copies of one block's weights at a time.
 TEST(Memory, AutocastCastsRecomputedBlocksAgain) {
   const spec::ParallelismSpec full{.recomputation = spec::Recomputation::full};
   const auto use = [&](const char* layers, const ProgramMemory& program) {
@@ -302,7 +304,7 @@ TEST(Memory, AnAlgorithmKeepsMatricesOfAllWorkers) {
 TEST(Memory, RanksAreThoseOfEveryWorker) {
   const AlgorithmState factors{
       (step::extent::rank(0) + step::extent::total_rank(0)) * (step::extent::in() + step::extent::out()), 4};
-  // 3 inputs and a bias limit the rank to 4; the second layer's 2 outputs limit it to 2. There are three workers.
+  // Three inputs and a bias limit the first rank to 4, and two outputs the second to 2. There are three workers.
   EXPECT_EQ(memory_use(small(), {}, factors, {8, 8, 8}, 0, spec::Precision::fp32).algorithm,
             4 * ((4 + 12) * 8 + (2 + 6) * 7));
 }
@@ -329,7 +331,7 @@ TEST(Memory, TheBreakdownHoldsTheTotalAndNothingEmpty) {
   EXPECT_EQ(sum, use.total());
 }
 
-// DLPerf and MLPerf trained these networks on these GPUs (docs/validation.md), so the predicted memory must fit.
+// DLPerf and MLPerf trained these networks on these GPUs (docs/validation.md), so the predicted memory must fit them.
 TEST(Memory, WhatWasTrainedFits) {
   constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
   const spec::ModelShape resnet = spec::workload_registry().find("resnet-50")->shape();

@@ -1,4 +1,4 @@
-// Tests the accountant of the sampled Gaussian mechanism against numerical integration and published values.
+// Compares the accountant of the sampled Gaussian mechanism with numerical integration and published values.
 #include "estimate/privacy.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace dadsim::estimate {
 namespace {
 
-/// Integrates ln A_α by the trapezoidal rule on a fine grid, exact to rounding for integrands that decay like a
-/// Gaussian. Works on logarithms, for whole and fractional orders, and shares no code with the tested function.
+/// Integrates ln A_α by the trapezoidal rule on a fine grid, which is exact to rounding for integrands that decay like
+/// a Gaussian. Works on logarithms, at whole and fractional orders. Shares no code with the tested function.
 double integrated_divergence(double q, double sigma, double order) {
   const auto log_integrand = [&](double z) {
     const double a = std::log1p(-q);
@@ -22,7 +22,7 @@ double integrated_divergence(double q, double sigma, double order) {
     return order * mixture - z * z / (2.0 * sigma * sigma) - std::log(sigma * std::sqrt(2.0 * std::numbers::pi));
   };
   const double from = -40.0 * sigma;
-  const double to = order + 40.0 * sigma;  // the mass lies around 0 and around α
+  const double to = order + 40.0 * sigma;  // the mass is around 0 and around α
   constexpr int kPoints = 400'000;
   const double step = (to - from) / kPoints;
   double largest = -std::numeric_limits<double>::infinity();
@@ -55,7 +55,7 @@ TEST(Privacy, DivergenceIsThatOfNumericalIntegration) {
 }
 
 TEST(Privacy, DivergenceOfTensorFlowPrivacysOwnTests) {
-  // TensorFlow Privacy prints these values with five decimals in rdp_accountant_test.py.
+  // rdp_accountant_test.py of TensorFlow Privacy prints these values with five decimals.
   EXPECT_NEAR(10 * renyi_divergence(0.1, 2.0, 5), 0.07737, 5e-6);
   const std::vector<std::pair<double, double>> of_order = {
       {1.5, 0.00065}, {2.5, 0.001085}, {5, 0.00218075}, {50, 0.023846}, {100, 167.416307}};
@@ -68,12 +68,12 @@ TEST(Privacy, WithoutSamplingItIsTheGaussianMechanism) {
   EXPECT_DOUBLE_EQ(renyi_divergence(1, 10, 20), 0.1);  // α ÷ 2σ²
   EXPECT_EQ(renyi_divergence(0, 10, 20), 0);
   EXPECT_EQ(renyi_divergence(0.5, 0, 2), std::numeric_limits<double>::infinity());
-  // Sampling nearly all records approaches the limit without sampling.
+  // At a sampling rate near 1, the divergence is near that without sampling.
   EXPECT_NEAR(renyi_divergence(1 - 1e-9, 3, 7.5), 7.5 / 18, 1e-6);
 }
 
 TEST(Privacy, FractionalOrdersLieBetweenWholeOnes) {
-  // (α − 1) RDP(α) is convex and RDP rises with α.
+  // (α − 1) RDP(α) is convex, and RDP does not fall with α.
   for (const double sigma : {0.7, 1.1, 4.0}) {
     double before = 0;
     for (double order = 1.1; order < 12; order += 0.1) {
@@ -86,8 +86,8 @@ TEST(Privacy, FractionalOrdersLieBetweenWholeOnes) {
 }
 
 TEST(Privacy, EpsilonOfPublishedTrainings) {
-  // TensorFlow Privacy's tutorials on MNIST: 60,000 examples, batch 256, δ = 1e-5. Their tables give σ and epochs, in
-  // 2019 (1.19, 3.01, 7.10) and later (2.92, 9.74, 1.20), with the conversion of that time.
+  // TensorFlow Privacy's tutorials train on MNIST with 60,000 examples, batch 256 and δ = 1e-5. Their tables give σ,
+  // epochs and ε, in 2019 (1.19, 3.01, 7.10) and later (2.92, 9.74, 1.20), by the conversion of that time.
   struct Row {
     double sigma, epochs, epsilon;
   };
@@ -103,8 +103,8 @@ TEST(Privacy, EpsilonOfPublishedTrainings) {
 }
 
 TEST(Privacy, EpsilonOfOneGaussianIsAboveTheExactOne) {
-  // A single Gaussian mechanism without sampling has an exact curve (Balle & Wang, ICML 2018, arXiv 1805.06530): δ(ε) =
-  // Φ(1/2σ − εσ) − e^ε Φ(−1/2σ − εσ). The accountant's ε must be at least this ε, and close to it.
+  // A single Gaussian mechanism without sampling has the exact curve δ(ε) = Φ(1/2σ − εσ) − e^ε Φ(−1/2σ − εσ) (Balle &
+  // Wang, ICML 2018, arXiv 1805.06530). The accountant's ε must be at least this ε, and close to it.
   const auto normal = [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); };
   for (const double sigma : {0.8, 2.0, 5.0}) {
     const double epsilon = epsilon_spent({1, sigma, 1}, 1e-5);

@@ -14,21 +14,22 @@
 #include "estimate/bands.hpp"
 #include "estimate/statistics.hpp"
 
-// Estimates the spread of a category's errors in an unseen table: a random effect per table plus the variance of its
-// rows (DerSimonian and Laird, Controlled Clinical Trials 7, 1986; the band of a new table: Higgins, Thompson and
-// Spiegelhalter, Journal of the Royal Statistical Society A 172, 2009, section 3.2). docs/bands.md explains the method.
+// Estimates how far a category's errors spread in a table that was not seen: a random effect per table, plus the
+// variance of rows. Follows DerSimonian and Laird, Controlled Clinical Trials 7, 1986. The band of a new table follows
+// Higgins, Thompson and Spiegelhalter, Journal of the Royal Statistical Society A 172, 2009, section 3.2. docs/bands.md
+// explains the method.
 
 namespace dadsim::estimate {
 
 /// A validated row of a category.
 struct Residual {
   std::string category;
-  std::string table;     ///< rows of one machine and one framework, which share errors
+  std::string table;     ///< group of rows of one machine and one framework, which share errors
   double log_ratio = 0;  ///< log(measured ÷ predicted)
 };
 
-/// Minimum number of tables from which a category has a spread of its own alone. With fewer tables, the spread of the
-/// next wider category counts as kLentTables further tables.
+/// A category with at least this number of tables has a spread of its own. With fewer tables, the spread of the next
+/// wider category counts as kLentTables more tables.
 inline constexpr std::size_t kLeastTables = 5;
 inline constexpr std::size_t kLentTables = 4;
 
@@ -36,8 +37,8 @@ namespace of_tables {
 
 inline constexpr double kNineInTen = 0.9;
 inline constexpr double kNormal95 = 1.6448536269514722;   // 95 % quantile of the normal distribution
-inline constexpr double kNormalMedianDeviation = 1.4826;  // standard deviation ÷ median of the absolute deviations
-inline constexpr double kFurthestTable = 3;               // robust standard deviations
+inline constexpr double kNormalMedianDeviation = 1.4826;  // standard deviation ÷ median absolute deviation
+inline constexpr double kFurthestTable = 3;               // in robust standard deviations
 inline constexpr auto kLent = static_cast<double>(kLentTables);
 
 inline bool is_below(std::string_view name, std::string_view above) {
@@ -57,7 +58,7 @@ inline double mean_of(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Returns the means, with outliers moved to at most kFurthestTable robust standard deviations from the median.
+/// Returns the means, in which outliers are moved to kFurthestTable robust standard deviations from the median.
 inline std::vector<double> without_outliers(std::vector<double> means) {
   const double centre = median_of(means);
   std::vector<double> deviations;
@@ -69,7 +70,7 @@ inline std::vector<double> without_outliers(std::vector<double> means) {
   return means;
 }
 
-/// Returns the variance of rows within their tables, from a quantile of their deviations; none if no table has two
+/// Returns the variance of rows within their tables, from a quantile of their deviations; empty if no table has two
 /// rows.
 inline std::optional<double> variance_within(const std::map<std::string_view, std::vector<double>>& tables) {
   std::vector<double> deviations;
@@ -85,13 +86,13 @@ inline std::optional<double> variance_within(const std::map<std::string_view, st
   return std::pow(deviations[rank - 1] / kNormal95, 2);
 }
 
-/// Fitted effects of the tables of a category.
+/// Fitted effects of tables of a category.
 struct TableEffects {
   std::size_t rows = 0, tables = 0;
   double centre = 0, between = 0, within = 0;      ///< centre and two variances of log(measured ÷ predicted)
   double freedom_between = 1, freedom_within = 0;  ///< degrees of freedom of the two variances
 
-  /// Returns the variance of a row in a new table.
+  /// Returns the variance of a row in a table that was not seen.
   double of_new_row() const { return of_new_table() + within; }
 
   /// Returns the degrees of freedom of of_new_row() (Satterthwaite, Biometrics Bulletin 2, 1946).
@@ -161,7 +162,7 @@ inline Spread spread_of(std::string_view name, std::span<const Residual> residua
   const std::optional<of_tables::TableEffects> effects = of_tables::effects_of(category, residuals);
   if (!effects) return {};
   if (category.gathers && category.parent.empty()) {
-    // A row of an unknown kind may belong to any kind.
+    // The kind of the row is unknown, so it may be any of the kinds.
     Spread widest;
     for (const ErrorCategory& below : error_categories()) {
       const bool alone = below.parent.empty() && below.name.starts_with(name.substr(0, name.find('.') + 1));

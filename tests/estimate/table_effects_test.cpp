@@ -1,5 +1,5 @@
-// Tests the band of a new table: spreads between and within tables by hand-worked formulas, and coverage of drawn
-// tables.
+// Tests the band of a new table: spreads between and within tables against formulas computed by hand, and coverage with
+// drawn tables.
 #include "estimate/table_effects.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace dadsim::estimate {
 namespace {
 
-/// Returns one table for each list of log ratios of a category; all table names share their first word.
+/// Returns one table per list of log ratios; the names of all tables share their first word.
 std::vector<Residual> tables_of(const std::string& category, const std::vector<std::vector<double>>& tables) {
   std::vector<Residual> residuals;
   for (std::size_t table = 0; table < tables.size(); ++table) {
@@ -21,15 +21,14 @@ std::vector<Residual> tables_of(const std::string& category, const std::vector<s
 }
 
 TEST(TableEffects, AreTheVariancesOfTablesAndOfTheirRows) {
-  // Five tables with unequal numbers of rows have means of -0.2 … 0.2 around 0.1; rows lie 0.01 from their table's
-  // mean.
+  // Five unequal tables have means of -0.2 … 0.2 around 0.1; each row is 0.01 from its table's mean.
   const Spread spread = spread_of(
       "compute.assumed",
       tables_of("compute.assumed",
                 {{-0.11, -0.09}, {-0.01, 0.01}, {0.09, 0.11, 0.09, 0.11}, {0.19, 0.21}, {0.29, 0.31, 0.29, 0.31}}));
   EXPECT_EQ(spread.tables, 5U);
   EXPECT_EQ(spread.rows, 14U);
-  // The 90 % quantile of 14 deviations is the last one (0.9 · 15 = 13.5): 0.01 √2, in a table of two rows.
+  // The 90 % quantile of 14 deviations is the last one (0.9 · 15 = 13.5). It is 0.01 √2, from a table of two rows.
   EXPECT_NEAR(spread.within, 0.01 * std::sqrt(2) / 1.64485, 1e-6);
   const double of_rows = std::pow(spread.within, 2) * (1. / 2 + 1. / 2 + 1. / 4 + 1. / 2 + 1. / 4) / 5;
   EXPECT_NEAR(std::pow(spread.between, 2), 0.025 - of_rows, 1e-9);
@@ -39,7 +38,7 @@ TEST(TableEffects, AreTheVariancesOfTablesAndOfTheirRows) {
 }
 
 TEST(TableEffects, RowsOfFewTablesShowTheirOwnSpread) {
-  // Three tables of unequal length with the same mean: nothing lies between them, and 24 rows show the spread within.
+  // Three unequal tables have the same mean, so tables do not spread, and 24 rows give the spread within tables.
   std::vector<std::vector<double>> tables;
   for (const std::size_t pairs : {2U, 4U, 6U}) {
     std::vector<double>& rows = tables.emplace_back();
@@ -47,7 +46,7 @@ TEST(TableEffects, RowsOfFewTablesShowTheirOwnSpread) {
   }
   const Spread spread = spread_of("compute.assumed", tables_of("compute.assumed", tables));
   EXPECT_EQ(spread.between, 0);
-  constexpr double kOf21Degrees = 1.72074;  // 95 % quantile of Student's t for 24 − 3 degrees of freedom
+  constexpr double kOf21Degrees = 1.72074;  // 95 % quantile of Student's t with 24 − 3 degrees of freedom
   EXPECT_NEAR(std::log(spread.high), kOf21Degrees * spread.within, 1e-4);
 }
 
@@ -70,14 +69,14 @@ TEST(TableEffects, WhereTablesAreFewTheWiderCategoryLends) {
   const Spread one = spread_of("compute.same-kind", residuals);
   EXPECT_EQ(one.tables, 1U);
   EXPECT_EQ(one.rows, 2U);
-  // A single table does not determine the spread between tables.
+  // A single table cannot determine the spread between tables.
   EXPECT_DOUBLE_EQ(one.between, spread_of("compute.assumed", residuals).between);
   EXPECT_GT(one.high, 1.5);
   // A category with children has the rows of all its descendants.
   const std::vector<Residual> networks = tables_of("network.rdma", {{0.1, 0.1}, {0.2, 0.2}});
   EXPECT_EQ(spread_of("network.fabric", networks).rows, 4U);
   EXPECT_EQ(spread_of("network.assumed", networks).rows, 4U);
-  // An unknown network may be any of the networks, so it has the spread of the least known one.
+  // An unknown network may be any network, so it has the spread of the network about which least is known.
   std::vector<Residual> many = tables_of("network.tcp", std::vector<std::vector<double>>(30, {0.01, -0.01}));
   const std::vector<Residual> few = tables_of("network.rdma", {{0.3, 0.2}, {-0.2, 0.1}, {0, 0.4}, {-0.3, 0}, {0.2, 0}});
   many.insert(many.end(), few.begin(), few.end());
@@ -93,7 +92,7 @@ TEST(TableEffects, ThePredictionIsAlwaysInside) {
   EXPECT_NEAR(spread.high, std::exp(0.5), 1e-12);
 }
 
-/// Draws tables from the model: the band contains nine of ten rows of a new table, for any ratio of the two spreads.
+/// Draws tables from the model. For any ratio of the two spreads, the band contains nine of ten rows of a new table.
 TEST(TableEffects, HoldNineRowsOfTenOfNewTables) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal;

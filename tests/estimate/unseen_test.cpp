@@ -1,4 +1,4 @@
-// Tests how the parts of a step that were never measured (estimate/unseen.hpp) widen a band.
+// Tests how a band widens by the parts of a step that were never measured (estimate/unseen.hpp).
 #include "estimate/unseen.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests verdicts: faster by a factor, equal within a margin, or undecided, with the missing information.
+// Tests verdicts: faster by a factor, equal within a margin, or undecided, and then which information is missing.
 #include "estimate/verdict.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@ Contender timed(double seconds, const std::string& cause = "all-reduce as ring")
   return contender;
 }
 
-/// Returns a run that learned with one seed and reached the target at `at`, with evaluations every `every` seconds.
+/// Returns a run that learned with one seed and reached the target after `at` seconds, with evaluations every `every`
+/// seconds.
 Contender learned(double at, double every, double step) {
   Contender contender{.seconds = at, .step_seconds = step, .scatter = 0.08};
   contender.arrivals = {Arrival{at - every, at}};
@@ -30,12 +31,12 @@ Contender exact(std::optional<double> steps, double step_seconds) {
 }
 
 TEST(Verdict, WhatTwoStepsShareDoesNotTellThemApart) {
-  // Both run the same collective by the same algorithm, so their errors are the same.
+  // Both runs use the same collective by the same algorithm, so they share its error.
   const Verdict same = decide(timed(1), timed(1.02));
   EXPECT_EQ(same.standing, Standing::equal);
   EXPECT_NEAR(same.ratio.value, 1.02, 1e-12);
   EXPECT_EQ(decide(timed(1), timed(1.2)).standing, Standing::behind);
-  // Another collective has independent errors.
+  // With another collective, the errors are independent.
   const Verdict other = decide(timed(1), timed(1.02, "all-gather as direct"));
   EXPECT_EQ(other.standing, Standing::undecided);
   EXPECT_EQ(other.would_tell, WouldTell::calibration);
@@ -59,8 +60,8 @@ TEST(Verdict, OneSeedAndRareEvaluationsLeaveOpenWhatTheyLeaveOpen) {
   EXPECT_EQ(decide(learned(100, 1, 1), learned(200, 1, 1)).standing, Standing::behind);
 }
 
-// Regression: 39.9 ms against 1.10 s was called a tie if both met the target at their first evaluation. Each run needs
-// at least its first round.
+// 39.9 ms and 1.10 s were once called a tie, as both runs met the target at their first evaluation. Each run needs at
+// least its first round.
 TEST(Verdict, TheFirstRoundTakesItsTime) {
   const Verdict verdict = decide(learned(0.0399, 0.0399, 0.0399), learned(1.10, 1.10, 1.10));
   EXPECT_EQ(verdict.standing, Standing::behind);
@@ -68,7 +69,7 @@ TEST(Verdict, TheFirstRoundTakesItsTime) {
   EXPECT_GT(*verdict.ratio.low, 20);
 }
 
-// Regression: rounding moved 100 steps to 109, so the verdict was 7.56 times faster instead of 6.93.
+// Rounding once moved 100 steps to 109, and the verdict was 7.56 times faster instead of 6.93.
 TEST(Verdict, RoundingIsNobodysMerit) {
   std::vector<Contender> runs{exact(100, 0.1), exact(109, 0.693)};
   EXPECT_NEAR(align_exact(runs), 9, 1e-9);
@@ -104,7 +105,7 @@ TEST(Verdict, RelativeStepsCountAtScale) {
   EXPECT_EQ(verdict.standing, Standing::undecided);
   EXPECT_NEAR(*verdict.ratio.low, 0.9, 1e-9);
   EXPECT_NEAR(*verdict.ratio.high, 1.6, 1e-9);
-  // The interval belongs to the run compared against: the smaller its value, the larger the ratio.
+  // The interval is that of the run compared against: the smaller its value, the larger the ratio.
   const Verdict turned = decide({.seconds = 100, .relative = Estimate{1, 0.8, 1.6}}, {.seconds = 120});
   EXPECT_NEAR(*turned.ratio.low, 1.2 / 1.6, 1e-9);
   EXPECT_NEAR(*turned.ratio.high, 1.2 / 0.8, 1e-9);

@@ -1,5 +1,5 @@
-// Tests that one plug-in of each kind, added by one line (main, below), takes part in listings, scenarios and results.
-// The tests of the laws of algorithms and compressors are compiled into this program too.
+// Tests that a plug-in of each kind, added by one line (in main, below), is in listings, scenarios and results. This
+// program also contains the tests of laws of algorithms and compressors.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -102,7 +102,7 @@ void add_examples() {
 }  // namespace dadsim::cli
 
 int main(int argc, char** argv) {
-  dadsim::cli::add_examples();  // before tests are made of the registries
+  dadsim::cli::add_examples();  // called before gtest makes tests from the registries
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

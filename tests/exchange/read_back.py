@@ -1,6 +1,6 @@
-"""Exports steps of examples/embed/clinics.xml and reads them back: GOAL by the grammar that LogGOPSim's txt2bin has
-(spcl/LogGOPSim, src/LogGOPSim/txt2bin.re), played without a network; Chakra by protoc with docs/chakra.proto. What is sent
-and computed is held to what dadsim says of the same run."""
+"""Exports steps of examples/embed/clinics.xml and reads them back. Reads GOAL by the grammar of LogGOPSim's txt2bin
+(spcl/LogGOPSim, src/LogGOPSim/txt2bin.re) and executes it without a network. Reads Chakra by protoc with docs/chakra.proto.
+Compares bytes and computations with dadsim's result of the same run."""
 
 import collections
 import json
@@ -14,7 +14,7 @@ import tempfile
 DADSIM = sys.argv[1]
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CLINICS = os.path.join(SOURCE, "examples", "embed", "clinics.xml")
-# A run of one step, whose means are those of that step.
+# Runs a single step, so that means over steps are those of this step.
 QUICK = ["--set", "training.epochs=0.3", "--set", "data.digits.train=288", "--set", "data.digits.test=100",
          "--set", "data.split.alpha=1000000", "--set", "training.batch=32"]
 PROTOC = shutil.which("protoc")
@@ -45,7 +45,7 @@ LINES = [
 
 
 def read_goal(text):
-    """Per rank: label → [kind, numbers, labels before]."""
+    """Returns per rank: label → [kind, numbers, labels that it depends on]."""
     lines = iter(text.splitlines())
     first = re.fullmatch(r"num_ranks (\d+)", next(lines))
     expect("GOAL begins with num_ranks", first)
@@ -69,7 +69,7 @@ def read_goal(text):
             found = pattern.match(line)
             if not found:
                 continue
-            if kind == "requires":  # labels are looked up as the line is read
+            if kind == "requires":  # a label must be known before a line uses it
                 expect(f"labels of '{line}' are there", found[1] in ranks[rank] and found[3] in ranks[rank])
                 ranks[rank][found[1]][2].append(found[3])
             else:
@@ -83,7 +83,7 @@ def read_goal(text):
 
 
 def play_goal(ranks):
-    """Nanoseconds until all is done where messages take no time; every operation must come to its end."""
+    """Returns the nanoseconds until the end if messages take no time. Every operation must end."""
     posted = {"send": {}, "recv": {}}
     for rank, operations in ranks.items():
         for label, (kind, numbers, _) in operations.items():
@@ -135,7 +135,7 @@ def computed_by(operations):
 # ---- Chakra ----
 
 def messages_of(path):
-    """The messages of a file, each with its length before it."""
+    """Returns the messages of a file, in which each follows its length."""
     with open(path, "rb") as file:
         data = file.read()
     at = 0

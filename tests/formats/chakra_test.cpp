@@ -15,7 +15,7 @@ std::string with_length(const std::string& message) {
 }
 std::string field(char key, const std::string& text) { return std::string(1, key) + with_length(text); }
 
-// Messages in protobuf's wire format, written by hand: field << 3 | type, then a varint or a length.
+// Messages in the wire format of protobuf, written by hand: field << 3 | type, then a varint or a length.
 const std::string kMetadata = with_length(
     "\x0a\x05"
     "0.0.4"s);
@@ -28,7 +28,7 @@ const std::string kTrue = "\xd8\x01\x01"s;
 TEST(Chakra, ReadsWhatComputesAndWhatSends) {
   const std::string compute = "\x08\x07"s + field('\x12', "gemm") + "\x18\x04"s + "\x38\xe8\x07"s /* 1000 µs */ +
                               attribute("is_cpu_op", kFalse);
-  // The dependencies are given both packed and one by one.
+  // Dependencies are given in both forms, packed and one by one.
   const std::string sum = "\x08\x08\x18\x07"s + field('\x2a', "\x07\x03"s) + "\x28\x05"s +
                           attribute("comm_type", "\x48\x07"s) + attribute("comm_size", "\x68\x80\x20"s) +
                           field('\x52', field('\x0a', "pg_name") + "\xea\x01\x01"s + "2");

@@ -8,7 +8,7 @@ namespace dadsim::formats {
 namespace {
 
 TEST(FederationLog, ReadsClientsOfNvflareOldAndNew) {
-  // Log lines in the formats of NVFlare 2.4 and 2.7, one round each; the second client trained for 92.4 s.
+  // One round each in the formats of NVFlare 2.4 and 2.7. The second client trained for 92.4 s.
   const auto log = read_client_log(
       "2024-05-23 09:47:30,727 - Communicator - INFO - Received from example_project server. getTask: train size: "
       "408.5KB (408512 Bytes) time: 0.100075 seconds\n"
@@ -49,7 +49,7 @@ TEST(FederationLog, ReadsServersOfFlowerOldAndNew) {
       "DEBUG flower 2022-09-22 08:34:24,000 | server.py:215 | fit_round 2: strategy sampled 2 clients (out of 5)\n"
       "INFO flower 2022-09-22 08:35:00,000 | server.py:144 | FL finished in 66.5\n");
   ASSERT_TRUE(dated);
-  ASSERT_EQ(dated->rounds.size(), 1U);  // the second round had no results
+  ASSERT_EQ(dated->rounds.size(), 1U);  // the second round has no results
   EXPECT_EQ(dated->rounds[0].sampled, 2);
   EXPECT_EQ(dated->rounds[0].known, 5);
   EXPECT_NEAR(dated->rounds[0].seconds.value(), 23.646, 1e-6);

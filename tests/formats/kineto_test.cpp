@@ -1,4 +1,4 @@
-// Tests steps in traces of torch.profiler: they take the device's time, even if the host runs ahead.
+// Tests steps in traces of torch.profiler: a step takes the device's time, also if the host runs ahead.
 #include "formats/kineto.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ ProfiledStep profile(const std::vector<std::string>& events) {
   return profile_of_trace(fmt::format(R"({{"traceEvents": [{}]}})", fmt::join(events, ", "))).value();
 }
 
-/// Returns six step ranges of a host that is blocked from the fourth on, and 24 consecutive kernels.
+/// Returns six step ranges of the host, which is blocked from the fourth on, and 24 consecutive kernels.
 std::vector<std::string> ahead() {
   std::vector<std::string> events;
   double from = 0;
@@ -44,7 +44,7 @@ TEST(Kineto, AHostThatRunsAheadDoesNotShortenSteps) {
 }
 
 TEST(Kineto, WhatAnotherStepBeganIsNotOfThese) {
-  // An evaluation follows the last range without a pause, and an earlier step precedes the first range.
+  // An earlier step precedes the first range, and an evaluation follows the last range without a pause.
   std::vector<std::string> events{step(1, 100e3, 100e3), step(2, 200e3, 100e3)};
   for (int i = 0; i < 40; ++i) {
     const double begun = 10e3 * i;
@@ -54,7 +54,7 @@ TEST(Kineto, WhatAnotherStepBeganIsNotOfThese) {
         event("kernel", "gemm", begun + 70e3, 10e3, fmt::format(R"(, "args": {{"correlation": {}}})", i + 1)));
   }
   EXPECT_NEAR(profile(events).step.value(), 0.1, 1e-9);
-  // A trace without the times of steps may still number its steps.
+  // A trace without times of steps may still have numbers of steps.
   events = {step(1, 0, 10e3), step(2, 10e3, 10e3), event("gpu_user_annotation", "ProfilerStep#1", 5e3, 50e3),
             event("gpu_user_annotation", "ProfilerStep#2", 55e3, 50e3)};
   for (int i = 0; i < 40; ++i) events.push_back(event("kernel", "gemm", 5e3 + 5e3 * i, 5e3));
@@ -88,7 +88,7 @@ TEST(Kineto, TimesThatNoClockSaysAreRefused) {
   EXPECT_FALSE(profile_of_trace("{\"traceEvents\": [").has_value());
 }
 
-// Regression: a search over steps × kernels took 8 s here.
+// A search over steps × kernels once took 8 s for this file.
 TEST(Kineto, TakesAboutAsLongAsTheFileIs) {
   std::vector<std::string> events;
   for (int i = 0; i < 3000; ++i) events.push_back(step(i, 1000 * i, 1000));

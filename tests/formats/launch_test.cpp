@@ -1,4 +1,4 @@
-// Tests launch arguments: every row of the table in both directions, the arguments of the four formats, and errors in
+// Tests launch arguments: every row of the table in both directions, arguments of the four formats, and errors in
 // files.
 #include "formats/launch.hpp"
 

@@ -1,6 +1,6 @@
-// Writes the inputs of scripts/golden that the repository does not contain. Each malformed/NAME/scenario.xml has its
-// overrides in malformed/NAME/overrides, one per line. Also writes drawn/language-N.xml and drawn/small-N.xml, with the
-// files that they name.
+// Writes inputs of scripts/golden that are not in the repository. The overrides of malformed/NAME/scenario.xml are in
+// malformed/NAME/overrides, one per line. Also writes drawn/language-N.xml and drawn/small-N.xml with the files that
+// they name.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -18,7 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace dadsim;
 
-constexpr std::uint64_t kOverTheLanguage = 150;  // scenarios over the whole language; one in four is accepted
+constexpr std::uint64_t kOverTheLanguage = 150;  // number of scenarios drawn over the whole language, of which one in
+                                                 // four is accepted
 constexpr unsigned kAccepted = 50;
 
 void write_malformed(const fs::path& folder) {

@@ -275,7 +275,7 @@ int fsync(int file) {
   if (is_it(SYNC)) return errno = fault, -1;
   return next(file);
 }
-/// SQLite ignores errors when it synchronises a folder; dadsim therefore calls fsync itself.
+/// SQLite ignores errors of synchronising a folder, so dadsim calls fsync itself.
 int fdatasync(int file) {
   NEXT(fdatasync);
   struct stat status;

@@ -15,7 +15,7 @@ double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); 
 double normal_density(double z) { return std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi); }
 
 TEST(Gelu, HasFloatPrecisionOverTheWholeRange) {
-  const Eigen::Index size = 3001;  // not a multiple of a piece
+  const Eigen::Index size = 3001;  // several pieces, the last one shorter
   Matrix z(1, size);
   for (Eigen::Index i = 0; i < size; ++i) z(0, i) = -12.0F + 0.008F * static_cast<float>(i);
   Matrix value = z;
@@ -24,8 +24,8 @@ TEST(Gelu, HasFloatPrecisionOverTheWholeRange) {
   multiply_derivative(spec::Activation::gelu, z, value_gradient);
   for (Eigen::Index i = 0; i < size; ++i) {
     const double x = z(0, i);
-    // The error is relative, also for tiny Φ(z): z²/2, up to 72, has 24 bits there, so its exponential is known to
-    // 1e-5. The AVX2 and AVX-512 sets compute Φ as ½ plus an odd function, which loses digits near Φ = 0.
+    // The relative error counts even for tiny Φ(z). z²/2 is up to 72 and has 24 bits there, so its exponential is known
+    // to 1e-5. The AVX2 and AVX-512 sets compute Φ as ½ plus an odd function, which loses digits near Φ = 0.
     const double expected = x * normal_cdf(x);
     const double most = kernel_set() == KernelSet::portable ? 1e-5 * std::abs(expected) + 1e-38 : 3e-7 * std::abs(x);
     EXPECT_NEAR(value(0, i), expected, most) << x;

@@ -6,8 +6,8 @@
 
 namespace dadsim::test {
 
-/// Runs one forward pass over samples of one site, and the backward pass into `gradient` unless null. Returns the mean
-/// loss.
+/// Runs a forward pass over samples of one site, and the backward pass into `gradient` unless it is null. Returns the
+/// mean loss.
 template <class T>
 T backward(const models::NetworkOf<T>& network, const models::MatrixOf<T>& inputs,
            const std::vector<std::int32_t>& labels, models::TapeOf<T>& tape, models::GradientOf<T>* gradient) {

@@ -27,7 +27,7 @@ Matrix corrected(const UnitQuantiles& source, const Matrix& test) {
   return rows;
 }
 
-/// Returns ∫ |Q_a − Q_b| of a column: the mean distance of sorted values, equally many on both sides.
+/// Returns ∫ |Q_a − Q_b| of a column, the mean distance of sorted values; both sides have equally many.
 double wasserstein(const Matrix& a, const Matrix& b, Eigen::Index unit) {
   std::vector<float> left, right;
   for (Eigen::Index i = 0; i < a.rows(); ++i) left.push_back(a(i, unit)), right.push_back(b(i, unit));
@@ -43,7 +43,7 @@ TEST(DistributionCorrection, QuantilesAreOrderStatisticsWhereThereAreAsMany) {
   rows << 3, 1, 2, 5;
   const UnitQuantiles four = models::quantiles_of(rows, 4);
   EXPECT_EQ(four.values.col(0), (Eigen::Vector4f(1, 2, 3, 5)));
-  const UnitQuantiles two = models::quantiles_of(rows, 2);  // at ¼ and ¾
+  const UnitQuantiles two = models::quantiles_of(rows, 2);  // quantiles at ¼ and ¾
   EXPECT_FLOAT_EQ(two.values(0, 0), 1.5F);
   EXPECT_FLOAT_EQ(two.values(1, 0), 4);
 }
@@ -61,21 +61,22 @@ TEST(DistributionCorrection, UndoesMonotoneMapsOfEachUnit) {
     mapped(i, 1) = std::exp(1.2F * rows(i, 1));
     mapped(i, 2) = std::copysign(std::pow(std::abs(rows(i, 2)), 2.5F), rows(i, 2));
   }
-  // An affine map that stretches is undone exactly for any K; other maps are if every sample is a quantile.
+  // An affine map that stretches is undone exactly for any K. Other maps are undone exactly if every sample is a
+  // quantile.
   const Matrix few = corrected(models::quantiles_of(rows, 16), mapped);
   EXPECT_LT((few.col(0) - rows.col(0)).cwiseAbs().maxCoeff(), 1e-4);
   const Matrix all = corrected(models::quantiles_of(rows, 1000), mapped);
   EXPECT_LT((all - rows).cwiseAbs().maxCoeff(), 1e-4);
-  // With fewer quantiles, maps are undone up to their bend between two quantiles.
+  // With fewer quantiles, an error remains where the map bends between two quantiles.
   const Matrix some = corrected(models::quantiles_of(rows, 128), mapped);
   EXPECT_LT((some - rows).cwiseAbs().mean(), 0.01);
 }
 
 TEST(DistributionCorrection, BeyondTheQuantilesNothingIsStretched) {
-  // A pixel at the rim, 0 in most pictures of a batch. numpy (float64, quantile(method="hazen") at 1/8, 3/8, 5/8, 7/8)
-  // gives [0.05, 0.35, 0.6, 0.925] for the source and [0, 0, 0, 0.0015] for the batch. interp() is used between the
-  // knots 0 → 1/3 and 0.0015 → 0.925, and a shift by 0.9235 above. Extrapolation by the slope of these knots turned 1
-  // into 394.8.
+  // A pixel at the rim is 0 in most pictures of a batch. At 1/8, 3/8, 5/8 and 7/8, numpy (float64,
+  // quantile(method="hazen")) gives [0.05, 0.35, 0.6, 0.925] for the source and [0, 0, 0, 0.0015] for the batch.
+  // interp() applies between the knots 0 → 1/3 and 0.0015 → 0.925, and above them a shift by 0.9235. Extrapolating with
+  // the slope of these knots once turned 1 into 394.8.
   Matrix source(8, 1), test(16, 1);
   source << 0, 0.1F, 0.3F, 0.4F, 0.5F, 0.7F, 0.9F, 0.95F;
   test << 0, 0, 1, 0, 0, 0.002F, 0, 0, 0, 0, 0, 0.001F, 0, 0, 0, 0;
@@ -84,7 +85,7 @@ TEST(DistributionCorrection, BeyondTheQuantilesNothingIsStretched) {
   EXPECT_NEAR(after(2, 0), 1.9235, 1e-6);
   EXPECT_NEAR(after(5, 0), 0.9255, 1e-6);
   EXPECT_NEAR(after(11, 0), 0.72777778, 1e-6);
-  // In the other direction the outermost pieces have slopes of at most 0.0015/0.325; they are extrapolated.
+  // In the opposite direction, the outermost pieces are extrapolated, since their slopes are at most 0.0015/0.325.
   const Matrix back = corrected(models::quantiles_of(test, 4), source);
   EXPECT_NEAR(back(0, 0), 0, 1e-6);
   EXPECT_NEAR(back(6, 0), 0.0015 * (0.9 - 0.6) / 0.325, 1e-6);
@@ -96,7 +97,7 @@ TEST(DistributionCorrection, BringsTheBatchNearerToTheSource) {
     const Matrix source = normal_rows(500, 2, 2 * trial);
     Matrix test = normal_rows(500, 2, 2 * trial + 1);
     for (Eigen::Index i = 0; i < test.rows(); ++i) {
-      test(i, 0) = std::min(test(i, 0) * (0.5F + 0.1F * static_cast<float>(trial)), 1.0F);  // a scale, then a clip
+      test(i, 0) = std::min(test(i, 0) * (0.5F + 0.1F * static_cast<float>(trial)), 1.0F);  // scaled, then clipped
       test(i, 1) = test(i, 1) * test(i, 1) * test(i, 1);                                    // heavy tails
     }
     const Matrix after = corrected(models::quantiles_of(source, 64), test);
@@ -114,7 +115,7 @@ TEST(DistributionCorrection, OneValueForAllGoesToTheMeanOfTheSource) {
 }
 
 TEST(DistributionCorrection, SitesHaveABarycentre) {
-  // The barycentre of translates is the translate by the mean shift.
+  // The barycentre of shifted copies is a copy with the mean shift.
   const Matrix rows = normal_rows(200, 2, 9);
   const std::vector<UnitQuantiles> sites = {models::quantiles_of(rows, 32),
                                             models::quantiles_of((rows.array() + 4).matrix(), 32)};
@@ -148,7 +149,7 @@ TEST(DistributionCorrection, OfNormsChangesNothingWhereTheBatchIsTheTrainingData
   for (const Correction one : {Correction::norms, Correction::inputs, Correction::inputs_and_norms}) {
     EXPECT_NEAR(loss(one), plain, 1e-5);
   }
-  // Running statistics have moved part of the way to those of the batch.
+  // Running statistics have moved a part of the way to the batch's.
   EXPECT_GT(std::abs(loss(Correction::batch_statistics) - plain), 1e-4);
 }
 

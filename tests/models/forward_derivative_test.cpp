@@ -1,4 +1,4 @@
-// Forward derivatives against central differences, in double.
+// Compares forward derivatives with central differences, in double precision.
 #include <gtest/gtest.h>
 
 #include "models/gradient_check.hpp"
@@ -13,8 +13,8 @@ spec::DenseSpec each_position(std::int64_t units, spec::Activation activation = 
   return {.units = units, .activation = activation, .bias = true, .each_position = true};
 }
 
-/// Moves every matrix l of the network along V (each bias along its v). Compares the tangents of all values with
-/// central differences.
+/// Moves every matrix l along V (and its bias along v), and compares the tangents of all values with central
+/// differences.
 void expect_right_tangents(const spec::ModelSpec& spec, const spec::SampleShape& sample) {
   Double network(sample, spec, 11);
   test::disturb_vectors(network, 1100);
@@ -92,7 +92,7 @@ TEST(ForwardDerivative, OfSums) {
   }
 }
 
-/// Tangents in groups equal those of each group alone.
+/// Tangents of several groups equal those of each group alone.
 TEST(ForwardDerivative, KeepsGroupsApart) {
   constexpr Eigen::Index kGroups = 3;
   const spec::SampleShape sample{1, 2, 4};
@@ -113,7 +113,7 @@ TEST(ForwardDerivative, KeepsGroupsApart) {
   network.differentiate(0, network.values() - 1, direction, tape, together);
 
   for (Eigen::Index g = 0; g < kGroups; ++g) {
-    Double cut = network;  // copy without the connections into and out of group g
+    Double cut = network;  // a copy without connections into and out of group g
     for (std::size_t l = 1; l < 3; ++l) {
       MatrixOf<double>& weight = cut.layer(l).weight;
       const Eigen::Index out = weight.rows() / kGroups;
@@ -141,7 +141,7 @@ TEST(ForwardDerivative, StartsAtAnyValueThatSeparates) {
   const Double network(
       sample, {"", {spec::DenseSpec{5}, spec::ResidualSpec{{spec::DenseSpec{5}}, {}, {}}, spec::DenseSpec{3}}}, 3);
   EXPECT_TRUE(network.separates(1));
-  EXPECT_FALSE(network.separates(2));  // the shortcut passes it by
+  EXPECT_FALSE(network.separates(2));  // a shortcut bypasses the layer
   EXPECT_TRUE(network.separates(3));
   TapeOf<double> tape;
   network.forward(test::random_inputs<double>(sample, 2, 5), {}, tape);

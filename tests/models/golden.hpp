@@ -11,7 +11,7 @@
 
 #include "models/gradient_check.hpp"
 
-// Values from PyTorch 1.13, read from tests/models/golden/NAME.txt; golden/make_NAME.py wrote them.
+// Compares with values of PyTorch 1.13, which golden/make_NAME.py wrote to tests/models/golden/NAME.txt.
 
 namespace dadsim::test {
 
@@ -45,7 +45,7 @@ class Golden {
     return labels;
   }
 
-  /// Sets the network's weights to the golden ones; the file must contain exactly these weights.
+  /// Sets the network's weights to the golden weights; the file must have exactly the network's weights.
   template <class T>
   void put_parameters(models::NetworkOf<T>& network) const {
     std::size_t used = 0;
@@ -68,7 +68,7 @@ class Golden {
     EXPECT_EQ(used, static_cast<std::size_t>(stored));
   }
 
-  /// Compares by the largest difference, relative to the largest golden value, or to 0.01 if all are smaller.
+  /// Expects a small largest difference, relative to the largest golden value, or to 0.01 if all values are smaller.
   template <class Values>
   void expect_equal(const Values& values, const std::string& name, double tolerance = 1e-5) const {
     const auto& golden = at(name);
@@ -82,7 +82,7 @@ class Golden {
   std::map<std::string, models::MatrixOf<double>> tensors_;
 };
 
-/// Checks forward pass, loss and all gradients against the golden file, in float and in double.
+/// Compares forward pass, loss and all gradients with the golden file, in float and in double.
 template <class T>
 void expect_golden_in(const Golden& golden, const spec::ModelSpec& spec, const spec::SampleShape& sample,
                       const models::Pass& pass) {

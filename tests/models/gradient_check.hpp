@@ -21,7 +21,7 @@
 
 namespace dadsim::test {
 
-/// Returns entries ~ U(−1, 1).
+/// Returns numbers drawn evenly from −1 to 1.
 template <class T>
 models::MatrixOf<T> random_matrix(Eigen::Index rows, Eigen::Index cols, std::uint64_t seed) {
   RandomStream random(seed, Purpose::test);
@@ -57,7 +57,7 @@ std::vector<std::int32_t> random_labels(const models::NetworkOf<T>& network, Eig
   return random_labels(static_cast<std::size_t>(samples * out.positions()), out.channels, seed);
 }
 
-/// Moves biases, gains and shifts away from their initial zeros and ones, which would hide mistakes.
+/// Changes biases, gains and shifts, since zeros and ones would hide mistakes.
 template <class T>
 void disturb_vectors(models::NetworkOf<T>& network, std::uint64_t seed) {
   for (models::WeightsOf<T>& weights : network.parameters().matrices) {
@@ -68,7 +68,7 @@ void disturb_vectors(models::NetworkOf<T>& network, std::uint64_t seed) {
   }
 }
 
-/// Returns the loss; computes the gradient of all parameters if `gradient` is not null.
+/// Returns the loss. Unless `gradient` is null, also computes the gradient of all parameters.
 template <class T>
 T loss_and_gradient(const models::NetworkOf<T>& network, const models::MatrixOf<T>& inputs,
                     const std::vector<std::int32_t>& labels, const models::Pass& pass, models::TapeOf<T>& tape,
@@ -97,11 +97,11 @@ T loss_and_gradient(const models::NetworkOf<T>& network, const models::MatrixOf<
 struct GradientCheck {
   Eigen::Index samples = 4;
   models::Pass pass{.training = true, .sites = {}, .seed = 5, .step = 3};
-  std::uint64_t seed = 11;  ///< seed of weights, inputs and labels
+  std::uint64_t seed = 11;  ///< draws weights, inputs and labels
 };
 
-/// Checks the gradient of every matrix, table, bias and vector against central differences, in double. A matrix
-/// gradient is Δᵀ A by construction. Also checks that A and Δ have the rows that the network's shape promises.
+/// Compares the gradient of every matrix, table, bias and vector with central differences, in double. A matrix's
+/// gradient is Δᵀ A by construction. Also checks that A and Δ have the rows that the network's shape states.
 inline void expect_right_gradients(const spec::ModelSpec& spec, const spec::SampleShape& sample,
                                    const GradientCheck& check = {}) {
   models::NetworkOf<double> network(sample, spec, check.seed);
@@ -138,7 +138,7 @@ inline void expect_right_gradients(const spec::ModelSpec& spec, const spec::Samp
     parameter = kept;
     return (above - below) / (2 * kStep);
   };
-  // A gradient that is exactly zero (a bias before a batch norm) is known to 1e-9 only: the loss has 16 digits.
+  // A gradient of exactly zero (a bias before a batch norm) is known only to 1e-9, as the loss has 16 digits.
   const auto expect_equal = [&](auto& parameter, const auto& analytic, const std::string& what) {
     ASSERT_EQ(parameter.rows(), analytic.rows()) << what;
     ASSERT_EQ(parameter.cols(), analytic.cols()) << what;
@@ -158,7 +158,7 @@ inline void expect_right_gradients(const spec::ModelSpec& spec, const spec::Samp
   }
 }
 
-/// Checks that forward and backward passes in float give the same bits with 1, 2 and 4 threads.
+/// Expects the same bits from forward and backward passes in float with 1, 2 and 4 threads.
 inline void expect_same_bits_for_thread_counts(const spec::ModelSpec& spec, const spec::SampleShape& sample,
                                                Eigen::Index samples,
                                                const models::Pass& pass = {

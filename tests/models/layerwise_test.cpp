@@ -4,12 +4,12 @@
 
 #include "models/optimizers.hpp"
 
-// LAMB, LARS and clipping: steps worked out by hand.
+// Compares steps of LAMB, LARS and clipping with values computed by hand.
 
 namespace dadsim::models {
 namespace {
 
-/// Two inputs, one output, a bias: weights 3 and 4, whose norm is 5.
+/// Returns a network of two inputs, one output and a bias, with weights 3 and 4, whose norm is 5.
 Network three_four() {
   spec::ModelSpec spec;
   spec.layers = {spec::DenseSpec{1, spec::Activation::identity, true}};
@@ -36,8 +36,8 @@ spec::OptimizerSpec layerwise(spec::OptimizerSpec::Kind kind, double decay) {
   return spec;
 }
 
-// In the first step both moments come from one gradient, so m̂ ÷ √v̂ is its sign. With λ = 0.1 and w = (3, 4): u =
-// (1.3, −0.6), ‖u‖ = 1.431782; ‖w‖/‖u‖ = 3.492151. The bias, 0, has a ratio of 1 and u = 1.
+// In the first step both moments come from one gradient, so m̂ ÷ √v̂ is its sign. With λ = 0.1 and w = (3, 4), u =
+// (1.3, −0.6), ‖u‖ = 1.431782 and ‖w‖/‖u‖ = 3.492151. The bias is 0, so its ratio is 1 and u = 1.
 TEST(Lamb, FirstStepByHand) {
   Network network = three_four();
   const auto optimizer = make_optimizer(layerwise(spec::OptimizerSpec::Kind::lamb, 0.1), network);
@@ -47,8 +47,8 @@ TEST(Lamb, FirstStepByHand) {
   EXPECT_NEAR(network.layer(0).bias[0], -0.01, 1e-7);
 }
 
-// The second step has half the gradient and no decay. Both weights' moments are the same multiple of g, so the
-// direction stays (1, −1). The step's length is that of the weights, whatever the moments.
+// The second step has half of the gradient and no decay. The moments of both weights are the same multiple of g, so the
+// direction stays (1, −1). Whatever the moments, the step is as long as the weights.
 TEST(Lamb, StepsAreAsLongAsTheWeights) {
   Network network = three_four();
   const auto optimizer = make_optimizer(layerwise(spec::OptimizerSpec::Kind::lamb, 0), network);
@@ -59,11 +59,11 @@ TEST(Lamb, StepsAreAsLongAsTheWeights) {
   EXPECT_NEAR(w1, 4 + 0.01 * 5 / std::sqrt(2.0), 1e-5);
   optimizer->update(network, slope(1.0F, -3.5F, 2.5F), 0.01);
   EXPECT_NEAR(network.layer(0).weight(0, 0), w0 - 0.01 * std::hypot(w0, w1) / std::sqrt(2.0), 1e-5);
-  // The bias has moved from 0 to −0.01, so its norm is 0.01: ‖w‖/‖u‖ · u = 0.01, whatever u.
+  // The bias has moved from 0 to −0.01, so its norm is 0.01 and the step ‖w‖/‖u‖ · u is 0.01 for any u.
   EXPECT_NEAR(network.layer(0).bias[0], -0.01 - 0.01 * 0.01, 1e-7);
 }
 
-// λ = 0.001 · 5 ÷ (‖(6, 8)‖ + 0.1 · 5) = 0.005 ÷ 10.5; g + βw = (6.3, 8.4); the bias, 0, has a ratio of 1.
+// λ = 0.001 · 5 ÷ (‖(6, 8)‖ + 0.1 · 5) = 0.005 ÷ 10.5, and g + βw = (6.3, 8.4). The bias is 0, so its ratio is 1.
 TEST(Lars, TwoStepsByHand) {
   Network network = three_four();
   spec::OptimizerSpec spec = layerwise(spec::OptimizerSpec::Kind::lars, 0.1);
@@ -76,7 +76,7 @@ TEST(Lars, TwoStepsByHand) {
   EXPECT_NEAR(network.layer(0).weight(0, 0), w, 1e-6);
   EXPECT_NEAR(network.layer(0).weight(0, 1), 4 - rate * 8.4, 1e-6);
   EXPECT_NEAR(network.layer(0).bias[0], -20, 1e-5);
-  // Weights keep their direction, (3, 4) ÷ 5.
+  // The weights keep their direction of (3, 4) ÷ 5.
   const double norm = w / 0.6;
   optimizer->update(network, slope(6.0F, 8.0F, 0.0F), 10);
   v = 0.9 * v + 10 * 0.001 * norm / (10 + 0.1 * norm) * (6 + 0.1 * w);
@@ -101,7 +101,7 @@ TEST(Layerwise, StateComesBack) {
   }
 }
 
-// ‖(2, −4, 4)‖ = 6: scaled by ½ to 3, left alone below 6.
+// ‖(2, −4, 4)‖ = 6 is clipped to 3 by a factor of ½; the limit of 6 changes nothing.
 TEST(Clipped, ScalesTheWholeGradient) {
   spec::OptimizerSpec spec;
   spec.kind = spec::OptimizerSpec::Kind::sgd;

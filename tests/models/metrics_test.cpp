@@ -12,7 +12,7 @@
 namespace dadsim::models {
 namespace {
 
-// Returns the AUC by its definition: over all pairs of a positive and a negative; ties count one half.
+// Returns the AUC by its definition, over all pairs of a positive and a negative sample; a tie counts as one half.
 double auc_by_pairs(const MatrixOf<double>& scores, const std::vector<std::int32_t>& labels) {
   double sum = 0;
   double classes = 0;
@@ -38,13 +38,13 @@ TEST(Auc, EqualsTheDefinitionByPairs) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     RandomStream random(seed, Purpose::test);
     const Eigen::Index rows = 40 + static_cast<Eigen::Index>(seed);
-    // Whole-number logits in rows with few different normalisers: many ties.
+    // Integer logits, in rows with few different normalisers, give many ties.
     Matrix logits(rows, 4);
     std::vector<std::int32_t> labels;
     for (Eigen::Index i = 0; i < logits.size(); ++i) {
       logits.data()[i] = std::floor(static_cast<float>(uniform(random, 0, seed % 2 == 0 ? 2 : 1000)));
     }
-    // Class 3 is absent for some seeds.
+    // For some seeds, class 3 is absent.
     for (Eigen::Index i = 0; i < rows; ++i)
       labels.push_back(static_cast<std::int32_t>(uniform(random, 0, seed % 3 == 0 ? 3 : 4)));
     MatrixOf<double> scores = logits.cast<double>();
@@ -67,7 +67,8 @@ TEST(Auc, Ends) {
 }
 
 TEST(Auc, RanksProbabilitiesNotLogits) {
-  // By logits, column 0 ranks the negative (5) above the positive (1); by probabilities the order is reversed.
+  // By its logits, column 0 ranks the negative sample (5) above the positive (1); by probabilities, the order is the
+  // opposite.
   Matrix logits(2, 2);
   logits << 1, -9, 5, 9;
   EXPECT_DOUBLE_EQ(evaluate_logits(logits, {0, 1}).auc, 1.0);
@@ -75,7 +76,7 @@ TEST(Auc, RanksProbabilitiesNotLogits) {
 
 TEST(Quality, LossAndAccuracyByHand) {
   Matrix logits(3, 3);
-  logits << 1, 1, 0,  // a tie goes to class 0
+  logits << 1, 1, 0,  // equal logits predict class 0
       0, 2, 0,        //
       0, 0, 3;
   const Quality quality = evaluate_logits(logits, {1, 1, 2});

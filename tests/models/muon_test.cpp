@@ -1,4 +1,5 @@
-// Muon against its definition: the Newton–Schulz polynomial on singular values that Eigen finds in double.
+// Compares Muon with its definition: the Newton–Schulz polynomial, applied to singular values that Eigen computes in
+// double.
 #include "models/muon.hpp"
 
 #include <gtest/gtest.h>
@@ -20,12 +21,12 @@ using MatrixD = Eigen::MatrixXd;
 Matrix drawn(Eigen::Index rows, Eigen::Index columns, unsigned seed) {
   std::srand(seed);
   Matrix matrix = Matrix::Random(rows, columns);
-  matrix.col(0) *= 4;  // skewed
+  matrix.col(0) *= 4;  // makes the singular values unequal
   matrix.row(rows / 2) *= 0.3F;
   return matrix;
 }
 
-/// Applies the published iterations to a number, one after the other.
+/// Applies the published iterations to one number.
 double polynomial(double x, NewtonSchulz kind) {
   const std::array<double, 3> fixed{3.4445, -4.7750, 2.0315};
   const std::array<std::array<double, 3>, 5> tuned{{{4.0848, -6.8946, 2.9270},
@@ -40,7 +41,7 @@ double polynomial(double x, NewtonSchulz kind) {
   return x;
 }
 
-/// U p(Σ ÷ ‖M‖) Vᵀ.
+/// Returns U p(Σ ÷ ‖M‖) Vᵀ.
 MatrixD expected(const MatrixD& m, NewtonSchulz kind) {
   const Eigen::JacobiSVD<MatrixD> svd(m, Eigen::ComputeThinU | Eigen::ComputeThinV);
   Eigen::VectorXd values = svd.singularValues() / m.norm();
@@ -58,7 +59,7 @@ TEST(NewtonSchulz, MovesSingularValuesNearOne) {
       const Eigen::VectorXd of_m = Eigen::JacobiSVD<MatrixD>(m.cast<double>()).singularValues() / m.norm();
       const Eigen::VectorXd values = Eigen::JacobiSVD<MatrixD>(x.cast<double>()).singularValues();
       for (Eigen::Index i = 0; i < values.size(); ++i) {
-        if (of_m(i) < 0.02) continue;  // the polynomials map [0.02, 1] to [0.6818, 1.1344] and [0.9777, 1.0318]
+        if (of_m(i) < 0.02) continue;  // the two polynomials map [0.02, 1] to [0.6818, 1.1344] and to [0.9777, 1.0318]
         EXPECT_GT(values(i), kind == NewtonSchulz::fixed ? 0.68 : 0.977) << rows << ' ' << columns;
         EXPECT_LT(values(i), kind == NewtonSchulz::fixed ? 1.135 : 1.032) << rows << ' ' << columns;
       }
@@ -112,7 +113,7 @@ spec::OptimizerSpec muon() {
           .adam_rate = 3e-3};
 }
 
-// The first two matrices take orthogonal steps, the last one and all biases AdamW with its own rate.
+// The first two matrices take orthogonal steps. AdamW, at its own rate, updates the last matrix and all biases.
 TEST(Muon, TakesHiddenMatricesAndLeavesTheRestToAdamW) {
   for (const Scale scale : {Scale::tall, Scale::spectral, Scale::rms}) {
     for (const bool nesterov : {true, false}) {
@@ -131,7 +132,7 @@ TEST(Muon, TakesHiddenMatricesAndLeavesTheRestToAdamW) {
       }
       for (unsigned t = 0; t < 4; ++t) {
         const Gradient gradient = gradient_of(network, 20 * t);
-        const double half = t < 2 ? 1 : 0.5;  // the schedule's factor
+        const double half = t < 2 ? 1 : 0.5;  // factor of the schedule
         optimizer->update(network, gradient, half * spec.learning_rate);
         rest->update(others, gradient, half * spec.adam_rate);
         for (std::size_t l = 0; l < 2; ++l) {
@@ -152,7 +153,7 @@ TEST(Muon, TakesHiddenMatricesAndLeavesTheRestToAdamW) {
 
 TEST(Muon, AppliesDirectionsAsTheyAre) {
   spec::OptimizerSpec spec = muon();
-  spec.clip_norm = 1e-3;  // directions keep their length
+  spec.clip_norm = 1e-3;  // clipping must not change the length of a direction
   Network network = network_of({7, 12, 4});
   const Matrix before = network.layer(0).weight;
   Gradient gradient = gradient_of(network, 1);

@@ -113,7 +113,8 @@ TEST(Activation, ValuesByHand) {
   EXPECT_EQ(of(spec::Activation::relu), (MatrixOf<double>(1, 3) << 0.0, 0.0, 2.0).finished());
   EXPECT_NEAR(of(spec::Activation::tanh)(0, 2), 0.96402758007581688, 1e-15);
   EXPECT_NEAR(of(spec::Activation::sigmoid)(0, 0), 0.26894142136999512, 1e-15);
-  // z·Φ(z) with Φ(−1) = 0.158655253931457, Φ(2) = 0.977249868051821 (tables of the normal distribution).
+  // Expected values are z·Φ(z) with Φ(−1) = 0.158655253931457 and Φ(2) = 0.977249868051821, from tables of the normal
+  // distribution.
   EXPECT_NEAR(of(spec::Activation::gelu)(0, 0), -0.158655253931457, 1e-14);
   EXPECT_NEAR(of(spec::Activation::gelu)(0, 2), 2 * 0.977249868051821, 1e-14);
 }
@@ -164,7 +165,7 @@ TEST(Network, ForwardByHand) {
   EXPECT_EQ(tape.values[1], (MatrixOf<double>(2, 2) << 3.5, 0, 0, 1.25).finished());
   EXPECT_EQ(tape.values[2], (MatrixOf<double>(2, 2) << 3.5, 8, 1.25, -0.25).finished());
 
-  // Loss −log softmax: rows with logit differences 4.5 and 1.5.
+  // The loss is −log softmax, with differences of logits of 4.5 and 1.5 in the two rows.
   const std::vector<std::int32_t> labels{0, 0};
   const double loss = network.loss(labels, 2.0, tape);
   EXPECT_NEAR(loss, 0.5 * (std::log1p(std::exp(4.5)) + std::log1p(std::exp(-1.5))), 1e-15);
@@ -184,7 +185,8 @@ TEST(Network, SmoothedLossByHand) {
   const std::vector<double> weights{1, 3};  // weights of the rows
   constexpr double kSmoothing = 0.3;
   const double loss = network.loss(labels, 2.0, tape, weights, kSmoothing);
-  // 1 − ε on the label and ε ÷ 3 on each class: 0.1, 0.1, 0.8 and 0.8, 0.1, 0.1.
+  // Smoothing puts 1 − ε on the label and ε ÷ 3 on each class: 0.1, 0.1, 0.8 in the first row and 0.8, 0.1, 0.1 in the
+  // second.
   double expected = 0;
   for (Eigen::Index row = 0; row < 2; ++row) {
     const Eigen::Array3d z = tape.values[1].row(row).transpose().array();
@@ -225,7 +227,7 @@ TEST(Network, GradientOfTheSmoothedLossIsThatOfDifferences) {
       weight.data()[i] = before - kStep;
       const double below = loss();
       weight.data()[i] = before;
-      // The error of central differences is of the order of the squared step plus rounding ÷ step.
+      // Central differences have an error of about the squared step plus rounding ÷ step.
       EXPECT_NEAR(gradient.data()[i], (above - below) / (2 * kStep), 1e-9) << l << ' ' << i;
     }
   }
@@ -249,7 +251,7 @@ TEST(Network, SitesAddUpToThePooledGradient) {
   GradientOf<double> gradient;
   const double loss = backward(network, inputs, labels, pooled, &gradient);
 
-  // Unequal sites, each on its own tape; the denominator counts the rows of all sites.
+  // Each of the unequal sites has its own tape, and the denominator counts the rows of all sites.
   double sum_of_losses = 0;
   std::vector<MatrixOf<double>> sums{MatrixOf<double>::Zero(8, 9), MatrixOf<double>::Zero(5, 8)};
   Eigen::Index first = 0;
@@ -261,7 +263,7 @@ TEST(Network, SitesAddUpToThePooledGradient) {
     network.backpropagate(1, tape);
     for (std::size_t l = 0; l < 2; ++l) {
       sums[l] += weight_gradient<double>(tape.value_gradients[l + 1], tape.values[l], true).weight;
-      // A site's block of the stacked pass equals the site's own pass.
+      // The rows of a site in the stacked pass equal the site's own pass.
       EXPECT_LT((network.delta(l, pooled).middleRows(first, rows) - tape.value_gradients[l + 1]).norm(), 1e-14);
       const auto block = weight_gradient<double>(network.delta(l, pooled).middleRows(first, rows),
                                                  network.input(l, pooled).middleRows(first, rows), true);
@@ -274,7 +276,7 @@ TEST(Network, SitesAddUpToThePooledGradient) {
   for (std::size_t l = 0; l < 2; ++l) EXPECT_LT((sums[l] - gradient.matrices[l].weight).norm(), 1e-14);
 }
 
-// Sizes exceed one tile and are not multiples of a tile.
+// Sizes are larger than one tile, and no multiples of a tile.
 TEST(Network, TilesGiveThePlainProducts) {
   NetworkOf<double> network(130, mlp({300, 1100, 11}, spec::Activation::tanh, spec::Activation::identity, true), 8);
   const MatrixOf<double> inputs = random_matrix<double>(515, 130, 9);
@@ -330,7 +332,7 @@ TEST(Network, KeepsItsMemoryFromStepToStep) {
   backward<float>(network, next, labels, tape, &gradient);
   EXPECT_EQ(places(), before);
   EXPECT_TRUE(test::same_bits(tape.values[0], next));
-  // Inputs that already lie on the tape stay where they are.
+  // Inputs that are already on the tape are not copied.
   network.forward(tape.inputs(), Pass{}, tape);
   EXPECT_EQ(places(), before);
   EXPECT_TRUE(test::same_bits(tape.values[0], next));
@@ -378,7 +380,7 @@ TEST(Network, NameAndShape) {
   const spec::ModelShape shape = network.shape();
   ASSERT_EQ(shape.layers.size(), 3U);
   spec::LayerShape second = spec::dense_shape("fc2", 512, 256, false);
-  second.delta_follows = true;  // only a ReLU lies between this layer and the next
+  second.delta_follows = true;  // nothing but a ReLU is between this layer and the next
   EXPECT_EQ(shape.layers[1], second);
   EXPECT_FALSE(shape.layers[2].delta_follows);
   EXPECT_EQ(shape.parameters(), 535040);

@@ -8,7 +8,7 @@
 namespace dadsim::models {
 namespace {
 
-// A network of one layer with one weight and one bias, trained on losses with known gradients.
+// Returns a network with one weight and one bias, for losses with known gradients.
 Network tiny(float weight, float bias) {
   spec::ModelSpec spec;
   spec.layers = {spec::DenseSpec{1, spec::Activation::identity, true}};
@@ -42,7 +42,8 @@ spec::OptimizerSpec adam(spec::OptimizerSpec::Kind kind, double decay) {
   return spec;
 }
 
-// The rules in double for one parameter, written from the papers (and PyTorch's documentation of SGD, Adam and AdamW).
+// Computes the rules for one parameter in double, as in the papers (and PyTorch's documentation of SGD, Adam and
+// AdamW).
 class Reference {
  public:
   explicit Reference(const spec::OptimizerSpec& spec) : spec_(spec) {}
@@ -100,14 +101,14 @@ INSTANTIATE_TEST_SUITE_P(Kinds, AllOptimizers,
                                          adam(spec::OptimizerSpec::Kind::adamw, 0.1)));
 
 TEST(Sgd, ByHand) {
-  // μ = 0.5, η = 0.1, gradients 1, 2: v = 1, 2.5; w = 1 − 0.1 − 0.25.
+  // With μ = 0.5, η = 0.1 and gradients 1 and 2, v = 1, 2.5 and w = 1 − 0.1 − 0.25.
   Network network = tiny(1, 0);
   const auto optimizer = make_optimizer(sgd(0.5, false, 0), network);
   optimizer->update(network, gradient_of(1, 0), 0.1);
   EXPECT_FLOAT_EQ(network.layer(0).weight(0, 0), 0.9F);
   optimizer->update(network, gradient_of(2, 0), 0.1);
   EXPECT_FLOAT_EQ(network.layer(0).weight(0, 0), 0.65F);
-  // With Nesterov: steps of 0.1·(1 + 0.5·1) and 0.1·(2 + 0.5·2.5).
+  // Nesterov's steps are 0.1·(1 + 0.5·1) and 0.1·(2 + 0.5·2.5).
   Network ahead = tiny(1, 0);
   const auto nesterov = make_optimizer(sgd(0.5, true, 0), ahead);
   nesterov->update(ahead, gradient_of(1, 0), 0.1);
@@ -117,7 +118,7 @@ TEST(Sgd, ByHand) {
 }
 
 TEST(Sgd, ShrinksAQuadraticGeometrically) {
-  // Loss ½ a w²: w_t = (1 − η a)^t w_0.
+  // For the loss ½ a w², w_t = (1 − η a)^t w_0.
   Network network = tiny(2, 0);
   const auto optimizer = make_optimizer(sgd(0, false, 0), network);
   for (int t = 0; t < 20; ++t) optimizer->update(network, gradient_of(3 * network.layer(0).weight(0, 0), 0), 0.1);
@@ -142,7 +143,7 @@ TEST(Adam, FirstStepIsTheLearningRateWhateverTheGradient) {
 }
 
 TEST(Adam, EpsilonStandsOutsideTheRoot) {
-  // First step: η |g| ÷ (|g| + ε); with ε inside the root it would be η |g| ÷ √(g² + ε).
+  // The first step is η |g| ÷ (|g| + ε). With ε inside the root it would be η |g| ÷ √(g² + ε).
   spec::OptimizerSpec spec;
   spec.epsilon = 0.5;
   Network network = tiny(0, 0);
@@ -151,7 +152,7 @@ TEST(Adam, EpsilonStandsOutsideTheRoot) {
 }
 
 TEST(AdamW, DecaysWithoutTheGradient) {
-  // Without a gradient there are no moments: w_t = (1 − η λ)^t w_0. Adam's L2 term would take a step of η instead.
+  // Without a gradient the moments are 0, and w_t = (1 − η λ)^t w_0. With Adam's L2 term, a step would be η instead.
   Network network = tiny(2, 4);
   const auto optimizer = make_optimizer(adam(spec::OptimizerSpec::Kind::adamw, 0.5), network);
   for (int t = 0; t < 10; ++t) optimizer->update(network, gradient_of(0, 0), 0.1);
@@ -162,7 +163,7 @@ TEST(AdamW, DecaysWithoutTheGradient) {
 TEST(Optimizer, UpdatesEveryParameterOfLargeLayersAlike) {
   spec::ModelSpec spec;
   spec.layers = {spec::DenseSpec{300, spec::Activation::relu, true},
-                 spec::DenseSpec{70, spec::Activation::identity, true}};  // beyond one block, and not a multiple
+                 spec::DenseSpec{70, spec::Activation::identity, true}};  // more than one block, and no multiple of it
   for (const spec::OptimizerSpec& kind : {sgd(0.9, true, 0.1), adam(spec::OptimizerSpec::Kind::adam, 0.1)}) {
     Network network(133, spec, 1);
     Gradient gradient;
@@ -223,12 +224,12 @@ TEST_F(Rates, Constant) {
 }
 
 TEST_F(Rates, WarmUpIsLinearAndMayEndWithinAnEpoch) {
-  schedule_.warm_up_epochs = 0.4;  // 4 steps
+  schedule_.warm_up_epochs = 0.4;  // lasts 4 steps
   EXPECT_DOUBLE_EQ(at(0), 0.05);
   EXPECT_DOUBLE_EQ(at(1), 0.10);
   EXPECT_DOUBLE_EQ(at(3), 0.20);
   EXPECT_DOUBLE_EQ(at(4), 0.20);
-  schedule_.warm_up_epochs = 0.25;  // 2.5 steps: never above the rate
+  schedule_.warm_up_epochs = 0.25;  // lasts 2.5 steps; the rate is never exceeded
   EXPECT_DOUBLE_EQ(at(0), 0.2 / 2.5);
   EXPECT_DOUBLE_EQ(at(2), 0.2);
 }

@@ -6,7 +6,7 @@
 namespace dadsim::models {
 namespace {
 
-/// Replaces ReLU by tanh: kinks of ReLU are closer together than the step of central differences.
+/// Replaces ReLU by tanh, as ReLU's kinks are closer together than the step of central differences.
 void smooth(std::vector<spec::LayerSpec>& layers) {
   for (spec::LayerSpec& layer : layers) {
     if (auto* norm = std::get_if<spec::BatchNormSpec>(&layer.what);

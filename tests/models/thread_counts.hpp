@@ -10,7 +10,7 @@
 
 namespace dadsim::test {
 
-/// Runs `make()` with 1, 2 and 4 threads; `equal(a, b)` must hold between the results.
+/// Runs `make()` with 1, 2 and 4 threads and expects `equal(a, b)` between the results.
 template <class Make, class Equal>
 void expect_same_for_thread_counts(const Make& make, const Equal& equal) {
   std::optional<decltype(make())> first;
@@ -25,7 +25,7 @@ void expect_same_for_thread_counts(const Make& make, const Equal& equal) {
   }
 }
 
-/// Returns true if both matrices are equal bit for bit.
+/// Returns true if both matrices are equal to the last bit.
 inline bool same_bits(const models::Matrix& a, const models::Matrix& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() &&
          (a.size() == 0 || std::memcmp(a.data(), b.data(), sizeof(float) * static_cast<std::size_t>(a.size())) == 0);

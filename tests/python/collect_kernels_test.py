@@ -1,4 +1,4 @@
-"""scripts/collect-kernels with a PyTorch that only lets a clock go on; `dadsim calibrate` reads its table back."""
+"""Tests scripts/collect-kernels with a fake PyTorch that only advances a clock; `dadsim calibrate` reads the table back."""
 
 import contextlib
 import importlib.machinery
@@ -36,7 +36,7 @@ class Tensor:
 
 
 def torch_of(clock):
-    """A device with these shares of its peaks: products and attention take their time of the clock, and no memory."""
+    """Returns a fake PyTorch whose device reaches these shares of its peaks. Products and attention advance the clock and use no memory."""
     torch = types.ModuleType("torch")
     torch.__version__ = "2.0"
     torch.float32, torch.float16, torch.bfloat16 = 4, 2, 2
@@ -66,7 +66,7 @@ def torch_of(clock):
 
 class CollectKernels(unittest.TestCase):
     def collected(self, *arguments):
-        """Returns the table and what was said beside it."""
+        """Returns the table and the messages."""
         loader = importlib.machinery.SourceFileLoader("collect_kernels", SCRIPT)
         module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
         loader.exec_module(module)
@@ -94,7 +94,7 @@ class CollectKernels(unittest.TestCase):
                 fitted = {one["constant"]: one["value"] for one in json.load(fit)["constants"]}
         self.assertAlmostEqual(fitted["efficiency of attention in bf16"], ATTENTION, delta=0.01)
         self.assertAlmostEqual(fitted["memory efficiency"], STREAMED, delta=0.01)
-        # Trainings are taken to reach 0.70 of what products do.
+        # Training steps are assumed to reach 0.70 of the rate of single products.
         written = re.search(r'of="dense" precision="bf16" share="([\d.]+)"', run.stdout)
         self.assertIsNotNone(written, run.stdout)
         self.assertAlmostEqual(float(written.group(1)), 0.70 * SHARE, delta=0.01)

@@ -1,5 +1,5 @@
-"""Runs the lines of docs/output-csv.md that hand curves to TensorBoard: with TensorBoard where it is installed, else with a
-writer that takes down what it is told."""
+"""Runs the lines of docs/output-csv.md that pass curves to TensorBoard. Without TensorBoard, a fake writer records its
+arguments."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What `--on` does with files, signals and the current folder, without Dask: tests/python/fake stands in its place."""
+"""Tests how `--on` handles files, signals and the current folder. tests/python/fake replaces Dask."""
 
 import os
 import pty
@@ -153,7 +153,7 @@ class Elsewhere(unittest.TestCase):
                     begun = time.monotonic()
                     process.send_signal(number)
                     err = process.communicate(timeout=60)[1]
-                    # Before the program has begun there is nobody to catch a signal.
+                    # Before the program has installed its handler, a signal ends it.
                     self.assertIn(process.returncode, (130,) if wait >= 1 else (130, -number), (command, wait, err))
                     self.assertLess(time.monotonic() - begun, 10)
 

@@ -1,4 +1,4 @@
-"""The examples run, and the documentation shows them as they are."""
+"""Tests that the examples run, and that the documentation shows their present text."""
 
 import os
 import subprocess

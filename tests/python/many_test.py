@@ -1,4 +1,4 @@
-"""Sweeps and runs by Dask: the same bytes as by one process; workers that are killed, a client that stops, other builds."""
+"""Tests that sweeps and runs on Dask give the bytes of one process, also with killed workers, a stopped client or other builds."""
 
 import json
 import os
@@ -67,7 +67,7 @@ FAMILY = '''<scale-study><vary path="model.dense[1].units" values="8 12 16 20"/>
 
 
 class Canary:
-    """What a stranger would put where it might be unpickled."""
+    """A malicious object, in a place where it might be unpickled."""
 
     def __init__(self, path):
         self.path = path
@@ -88,7 +88,7 @@ def csv_of(path, folder, name):
 
 
 def canonical(path, folder):
-    """The file as `dadsim merge` writes it, whoever did what when."""
+    """Returns the file as `dadsim merge` writes it, which does not depend on who did which task when."""
     out = os.path.join(folder, "canonical-" + os.path.basename(path))
     subprocess.run([BINARY, "merge", out, path, "--quiet"], check=True, timeout=300)
     with open(out, "rb") as file:
@@ -148,7 +148,7 @@ class Sweeps(unittest.TestCase):
         kinds = {
             "learned.xml": {**LEARNED, "seeds": 'seeds="2"'},
             "events.xml": EVENTS,
-            # A file that the scenario names travels with it.
+            # A file that the scenario names is sent together with it.
             "file.xml": {**LEARNED, "data": '<csv file="sites.csv" target="label"/>', "classes": 2},
         }
         for name, words in kinds.items():
@@ -167,8 +167,9 @@ class Sweeps(unittest.TestCase):
         stop = threading.Event()
 
         def kill():
-            # Some only, and only while another one is there: on a slow machine the work comes to an end too. Each starts a
-            # worker, which takes over a second of the processor; scripts/kill-workers kills as many as it is asked for.
+            # Kills a few workers, each only while another one exists, so that the work ends on slow machines too. Every
+            # kill starts a new worker, which takes over a second of processor time. scripts/kill-workers kills any
+            # number.
             for _ in range(3):
                 if stop.wait(random.uniform(0.5, 1.5)):
                     return
@@ -204,7 +205,7 @@ class Sweeps(unittest.TestCase):
             self.assertEqual(file.read(), whole)
 
     def to_nobody(self, *words):
-        """A command that has a scheduler to look for where there is none, which takes its time: it is waited for later."""
+        """Starts a command that looks for a scheduler where there is none. This takes long, so the caller waits for it later."""
         return subprocess.Popen([BINARY, *words, "--on", "tcp://127.0.0.1:9"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                                 env={**os.environ, "DADSIM_PYTHON": sys.executable})
 
@@ -285,7 +286,8 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(dadsim.sweep(path, file=out, client=self.client).failed, 0)
         with self.assertRaises(dadsim.InputError):
             dadsim._dadsim.do_tasks(path, poison, [("state", poison)], 1)
-        # The learning of a batch, and the file of results of its trials, are poisoned. A process does one call at a time.
+        # Returns malicious data in place of a batch's learning, then of its trials' results file. Honest tasks run in
+        # another process, as a process does one call at a time.
         do = "import sys; from dadsim import _dadsim; sys.stdout.buffer.write(_dadsim.do_tasks(sys.argv[1], sys.stdin.buffer.read(), [], 1))"
         for poisoned in (1, 2):
             tasks, trials = dadsim._dadsim.RemoteTasks(), []
@@ -302,7 +304,7 @@ class Sweeps(unittest.TestCase):
                     results = subprocess.run([sys.executable, "-c", do, path], input=content, check=True, capture_output=True).stdout
                 try:
                     tasks.take(number, results, "a stranger")
-                    time.sleep(0.5)  # the trials follow
+                    time.sleep(0.5)  # waits for the trials, which are posted next
                 except dadsim.InputError as error:
                     tasks.fail(str(error), True)
             call.join()

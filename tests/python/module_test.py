@@ -1,4 +1,4 @@
-"""The Python module: that it says what the program says, and behaves as Python's own do."""
+"""Tests that the Python module gives the program's results, and behaves as Python's own modules do."""
 
 import contextlib
 import html
@@ -32,7 +32,7 @@ def said_by_program(*arguments):
 
 @contextlib.contextmanager
 def drawn_by_nobody():
-    """In the place of matplotlib, which need not be there: what would be drawn is given back."""
+    """Replaces matplotlib, which may be missing: returns the data that would be drawn."""
     backend = types.ModuleType("drawn_by_nobody")
     backend.plot = lambda data, kind, x=None, y=None, **more: (data, kind, more)
     sys.modules[backend.__name__] = backend
@@ -165,7 +165,7 @@ LONG = {"training.epochs": 2000, "training.target-accuracy": 1}
 
 class Interrupts(unittest.TestCase):
     def test_is_a_keyboard_interrupt_and_soon(self):
-        # SIGINT as a terminal sends it, once it learns.
+        # Sends SIGINT, as a terminal does, once the run is learning.
         timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         begin = time.monotonic()
@@ -173,7 +173,7 @@ class Interrupts(unittest.TestCase):
             dadsim.run(CLINICS, set=LONG)
         timer.join()
         self.assertLess(time.monotonic() - begin, 30)
-        # And what follows is not stopped.
+        # Later calls must not be stopped.
         self.assertEqual(len(dadsim.run(CLINICS, set=QUICK).runs()), 3)
 
     def test_stop_ends_it_with_an_error_of_its_own(self):
@@ -249,7 +249,7 @@ class Threads(unittest.TestCase):
         first = threading.Thread(target=lambda: call_under_way(learning, outcome))
         first.start()
         self.assertTrue(learning.wait(60))
-        # This thread waits for its turn, and is interrupted while it does.
+        # This thread waits for its turn, and is interrupted while waiting.
         timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         with self.assertRaises(KeyboardInterrupt):
@@ -266,14 +266,14 @@ class Threads(unittest.TestCase):
 
 
 def call_under_way(learning, outcome):
-    """A long call of a thread, which says when it is under way, and how it ends."""
+    """Makes a long call in a thread. Sets `learning` when it is in progress, and appends its end to `outcome`."""
     try:
         outcome.append(dadsim.run(CLINICS, set=LONG, progress=lambda text: learning.set()))
     except dadsim.Error as error:
         outcome.append(error)
 
 
-# Programs that end or fork while one of their threads is in a call. Each is a process of its own.
+# Start of programs that end or fork while one of their threads is in a call. Each runs in its own process.
 BESIDE_A_CALL = """
 import os, sys, threading, time
 import dadsim

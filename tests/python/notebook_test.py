@@ -1,7 +1,7 @@
-"""Executes the notebooks of examples/, cell by cell, and holds what they give to the outputs that they are shipped with.
+"""Executes the notebooks of examples/, cell by cell, and compares their outputs with those in the notebooks.
 
-Jupyter would do it, and take a hundred packages along: a notebook is JSON, and its cells are Python. With --write the
-outputs are put into the notebooks instead."""
+Does not use Jupyter, which needs a hundred packages: a notebook is JSON, and its cells are Python. With --write, writes
+the outputs to the notebooks instead."""
 
 import ast
 import contextlib
@@ -26,7 +26,7 @@ def lines_of(text):
 
 
 def outputs_of(source, names, count):
-    """What a cell gives, as Jupyter keeps it: what it prints, then the value of its last expression."""
+    """Returns the outputs of a cell in Jupyter's form: printed text, then the value of the last expression."""
     tree = ast.parse(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     printed = io.StringIO()

@@ -1,6 +1,6 @@
-"""The package for pip: a source package that CMake can build, a wheel of it, and a fresh virtual environment that has it.
+"""Tests the package for pip: a source package that CMake can build, a wheel of it, and a new virtual environment with the wheel.
 
-What is compiled is taken from the build that is tested (DADSIM_BUILD): compiling it anew takes ten minutes."""
+Takes compiled files from the tested build (DADSIM_BUILD), as compiling them again takes ten minutes."""
 
 import glob
 import importlib.util
@@ -40,7 +40,7 @@ class Package(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory(prefix="dadsim-package-")
         cls.folder = cls.scratch.name
-        # A checkout of its own, in which setuptools may leave what it likes.
+        # Copies the checkout, since setuptools may leave files in it.
         checkout = os.path.join(cls.folder, "checkout")
         os.mkdir(checkout)
         for name in TOP:
@@ -48,7 +48,7 @@ class Package(unittest.TestCase):
         for name in os.listdir(SOURCE):
             if os.path.isfile(os.path.join(SOURCE, name)):
                 shutil.copy(os.path.join(SOURCE, name), checkout)
-        # Tables of measured steps that `dadsim validate` has built in.
+        # Tables of measured steps that are built into `dadsim validate`.
         os.makedirs(os.path.join(checkout, "tests", "validation"))
         for name in ("jobs.csv", "jobs-2026.csv"):
             shutil.copy(os.path.join(SOURCE, "tests", "validation", name), os.path.join(checkout, "tests", "validation"))
@@ -60,7 +60,7 @@ class Package(unittest.TestCase):
         cls.source = cls.sdist[: -len(".tar.gz")]
         run(sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index", "-w", cls.folder, cls.source)
         (cls.wheel,) = glob.glob(os.path.join(cls.folder, "dadsim-*.whl"))
-        # Debian's pandas and pip are seen from there, and dadsim is not.
+        # The environment sees Debian's pandas and pip, but not dadsim.
         cls.venv = os.path.join(cls.folder, "venv")
         run(sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", cls.venv)
         run(cls.python(), "-m", "pip", "install", "--no-index", "--no-deps", cls.wheel)

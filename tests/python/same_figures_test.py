@@ -1,4 +1,4 @@
-"""Python has the figures of the JSON, of runs and of sweeps of one point, over the scenarios that tests/api draws."""
+"""Tests that Python has the figures of the JSON result, for runs and one-point sweeps of the scenarios that tests/api draws."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""A module of PyTorch as a workload: its layers are those of the built-in workload; the format is tested without PyTorch."""
+"""Tests that a PyTorch module has the layers of the built-in workload. The file format is tested without PyTorch."""
 
 import os
 import tempfile
@@ -41,7 +41,7 @@ class Torch(unittest.TestCase):
         return run
 
     def test_recorded_layers_are_a_workload(self):
-        # Layers as hooks record them: a small network of convolution, norm and two dense layers, one of them tied.
+        # Layers in the form that hooks record: a convolution, a norm and two dense layers, one of them tied.
         layers = [
             {"name": "0", "kind": "convolution", "in": 27, "out": 16, "rows-per-sample": 1024, "parameters": 448,
              "forward-macs-per-sample": 442368, "outputs-per-sample": 16384, "sequential": 1},
@@ -78,7 +78,8 @@ class Torch(unittest.TestCase):
         self.assertEqual(sum(int(layer.get("forward-macs-per-sample")) for layer in layers), 15_470_264_320)
         self.assertEqual([(layer.get("in"), layer.get("out"), layer.get("rows-per-sample")) for layer in layers[:3] + layers[-2:]],
                          [("27", "64", "50176"), ("576", "64", "50176"), ("576", "128", "12544"), ("4096", "4096", "1"), ("4096", "1000", "1")])
-        # A file does not say that a convolution is of 3 × 3, which takes fewer multiplications: what is sent is the same.
+        # The file does not state that a convolution is 3 × 3, for which kernels need fewer multiplications. So bytes
+        # are equal, but computing takes longer.
         own, built_in = self.timed("vgg", text), self.timed("built-in", workload="vgg-16")
         self.assertEqual(own["bytes_up_per_worker"], built_in["bytes_up_per_worker"])
         self.assertLess(built_in["compute_seconds"], own["compute_seconds"])

@@ -1,5 +1,5 @@
-// Writes scenarios that are drawn, with their results, for the test of Python: FOLDER/1.xml, 1.json, 2.xml …, or only
-// every so many-th of them.
+// Writes drawn scenarios with their results for the test of Python: FOLDER/1.xml, 1.json, 2.xml …, optionally only
+// every n-th.
 #include <cstdlib>
 #include <fstream>
 #include <string>

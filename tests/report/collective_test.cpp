@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns a report of four ranks over TCP; its second size is simulated by flow.
+/// Returns a report on four ranks over TCP, in which the second size is simulated by flow.
 CollectiveReport sample(Operation operation) {
   CollectiveReport report;
   report.version = "0.1.0";
@@ -49,7 +49,7 @@ CollectiveReport sample(Operation operation) {
 std::string text_of(const CollectiveReport& report) { return summary_of(document_of(report), false).all(); }
 
 TEST(CollectiveReport, CountsBusBandwidthAsNcclTestsDo) {
-  // Bus factors as in GetBw of NVIDIA/nccl-tests, src/*.cu.
+  // Bus factors are those of GetBw in NVIDIA/nccl-tests, src/*.cu.
   EXPECT_DOUBLE_EQ(bus_factor(Operation::all_reduce, 8), 2 * 7.0 / 8);
   for (const Operation one : {Operation::all_gather, Operation::reduce_scatter, Operation::all_to_all,
                               Operation::gather, Operation::scatter}) {
@@ -206,7 +206,7 @@ TEST(CollectiveReport, SaysNothingWhereThereIsNoNumber) {
                   .fidelity = spec::Fidelity::message,
                   .warm_seconds = 0,
                   .cold_seconds = {},
-                  .messages = 0}};  // a single rank sends no messages
+                  .messages = 0}};  // with one rank, there are no messages
   EXPECT_TRUE(Json::parse(to_json(document_of(report)))["sizes"][0]["algbw_gb_per_s"].is_null());
   EXPECT_TRUE(Json::parse(to_json(document_of(report)))["average_busbw_gb_per_s"].is_null());
   EXPECT_EQ(to_csv(document_of(report)).find("inf"), std::string::npos);

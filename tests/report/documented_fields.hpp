@@ -9,8 +9,8 @@
 
 namespace dadsim::test {
 
-/// Collects the path of every value in `json`: objects by name, lists as `[]`. A statement counts as one field;
-/// docs/statements.md documents its content.
+/// Collects the path of every value in `json`: objects by name, lists as `[]`. A statement counts as one field, since
+/// docs/statements.md documents what it contains.
 inline void collect_fields(const nlohmann::ordered_json& json, const std::string& path, std::set<std::string>& fields) {
   if (json.contains("kind") && json.contains("subjects") && json.contains("words")) {
     fields.insert(path);
@@ -30,7 +30,7 @@ inline std::set<std::string> fields_of(const std::string& text) {
   return fields;
 }
 
-/// Returns the first column of a document's tables below the heading that starts with `heading` (empty: of all tables).
+/// Returns the first column of a document's tables below the heading that starts with `heading`; "": of all tables.
 inline std::set<std::string> documented_in(const std::string& document, const std::string& heading = "") {
   std::ifstream file(std::string(DADSIM_SOURCE_DIR) + "/docs/" + document);
   EXPECT_TRUE(file) << document;

@@ -8,8 +8,8 @@
 
 namespace dadsim::report {
 
-/// Returns an explanation of the sample run: faster links (helpful), halved latencies (useless), another batch, and a
-/// limit.
+/// Returns an explanation of the sample run: faster links (which help), halved latencies (which do not), another batch,
+/// and a limit.
 inline Explanation sample_explanation() {
   Explanation explanation;
   explanation.result = sample_result();

@@ -7,7 +7,7 @@
 
 namespace dadsim::report {
 
-/// Hostile text: ends a script, begins a comment, looks like a template placeholder, and contains characters that JSON
+/// Hostile text: it ends a script, begins a comment, resembles a template's placeholder, and has characters that JSON
 /// escapes.
 inline const char* const kHostile = R"(</script><script>alert(1)</script><!-- <script> {{script}} {{ & "quoted" \ é)";
 
@@ -21,7 +21,7 @@ inline std::string between(const std::string& text, const std::string& before, c
   return text.substr(start + before.size(), end - start - before.size());
 }
 
-/// Reads the data of a page like a browser: up to the first end tag.
+/// Reads the data of a page as a browser would, up to the first end tag.
 inline nlohmann::ordered_json embedded(const std::string& html, const std::string& id = "result") {
   return nlohmann::ordered_json::parse(
       between(html, R"(<script type="application/json" id=")" + id + "\">", "</script"));

@@ -6,7 +6,7 @@
 
 namespace dadsim::report {
 
-/// Returns a trajectory of two workers and an aggregator with three steps; the last two are equal.
+/// Returns a trajectory of two workers and an aggregator with three steps, of which the last two are equal.
 inline step::Trajectory sample_trajectory() {
   step::Trajectory trajectory;
   trajectory.structures.resize(1);
@@ -76,7 +76,7 @@ inline Result sample_result() {
   return result;
 }
 
-/// Returns a target that was reached at the evaluation after `at` steps, but not ten steps before.
+/// Returns a target that was reached at the evaluation after `at` steps and not at the one ten steps earlier.
 inline std::optional<estimate::Passage> reached_at(std::int64_t at) {
   return estimate::Passage{at - 10, at, static_cast<double>(at) - 5};
 }
@@ -107,7 +107,8 @@ inline Result sample_scale_result() {
   return result;
 }
 
-/// Returns an event-driven run of two workers and an aggregator: three rounds, one late answer, and one lost answer.
+/// Returns an event-driven run of two workers and an aggregator, with three rounds, one late answer and one lost
+/// answer.
 inline RunResult sample_event_driven_run() {
   using End = step::Participation::Part::End;
   using Kind = step::EventLog::Span::Kind;
@@ -154,7 +155,7 @@ inline RunResult sample_event_driven_run() {
   return summarise(spec, std::move(run), 0.95);
 }
 
-/// Returns a sharing run with only the members that the verdict reads.
+/// Returns a run that shares data, with only the members that a verdict reads.
 inline RunResult verdict_run(std::string algorithm, double best, double seconds_to_target) {
   RunResult run;
   run.spec = sample_spec(algorithm, algorithm);

@@ -12,7 +12,7 @@
 
 namespace dadsim::report {
 
-/// Builds sweeps by hand: three runs whose times cross, and one run that shares nothing.
+/// Builds sweeps by hand, with three runs whose times cross and one run that shares nothing.
 class SampleSweep {
  public:
   explicit SampleSweep(std::int64_t seeds = 1) {
@@ -50,7 +50,7 @@ class SampleSweep {
     return axis(std::move(axis_of_texts));
   }
 
-  /// Adds all points of the grid; the last axis varies fastest.
+  /// Adds all points of the grid, with the last axis varying fastest.
   SampleSweep& grid() {
     std::vector<std::size_t> at(report_.axes.size(), 0);
     for (;;) {
@@ -62,7 +62,7 @@ class SampleSweep {
     report_.points_of_sweep = static_cast<std::int64_t>(report_.points.size());
     return *this;
   }
-  /// Adds points off the grid, each with a new value on every axis.
+  /// Adds points outside any grid, each with a new value on every axis.
   SampleSweep& drawn(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       std::vector<std::size_t> at;
@@ -87,7 +87,7 @@ class SampleSweep {
     }
     return *this;
   }
-  /// Marks the second run at a point as undecided against the first.
+  /// Makes the second run at a point undecided against the first.
   SampleSweep& open(std::size_t index) {
     SweepReport::Time& second = report_.points.at(index).ranked.at(1);
     second.verdict = {{1.02, 0.97, 1.08}, estimate::Standing::undecided, estimate::WouldTell::seeds};
@@ -109,7 +109,7 @@ class SampleSweep {
  private:
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-  /// Returns the seconds to the target: transfer time plus computing, which the last axis lengthens.
+  /// Returns the seconds to the target: transfer time plus computing, which grows along the last axis.
   double seconds(const std::vector<std::size_t>& at, std::size_t run) const {
     const double rate = report_.axes[0].values[at[0]].number.value_or(1e8);
     const double step = static_cast<double>(at.back() + 1) / static_cast<double>(report_.axes.back().values.size());
@@ -128,7 +128,7 @@ class SampleSweep {
       for (std::int64_t seed = 0; seed < report_.seeds; ++seed) {
         SweepReport::Row row{.point = index, .seed = seed, .run = run};
         row.values.assign(page_figures().size(), kNone);
-        // Spreads the seeds evenly around the mean.
+        // Spreads the seeds' values evenly around the mean.
         const double share = 1 + 0.05 * (static_cast<double>(seed) - half);
         set(row, "target_seconds", times.emplace_back(mean * share));
         set(row, "target_step", 100 * share);

@@ -1,4 +1,4 @@
-// Tests how counts of tokens and samples are read, with units as people write them.
+// Tests how counts of tokens and samples are read, with the units that people write.
 #include <gtest/gtest.h>
 
 #include "scenario/elements/count_row.hpp"

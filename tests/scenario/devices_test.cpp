@@ -1,4 +1,4 @@
-// Tests <device>, the precision of a run, and the check that its devices support that precision.
+// Tests <device>, the precision of a run, and the check that devices support this precision.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST(DeviceElement, TakesEveryAttribute) {
   EXPECT_EQ(device.efficiency(spec::LayerKind::dense, spec::Precision::bf16), 0.6);
   EXPECT_EQ(device.efficiency(spec::LayerKind::dense, spec::Precision::fp16), 0.4);
 
-  // The printed device reads back as the same device.
+  // The printed device is read back as an equal device.
   const std::string printed = scenario::print_scenario(scenario);
   const std::size_t begin = printed.find("<device");
   const std::size_t end = printed.find("</device>") + 9;

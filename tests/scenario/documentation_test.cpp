@@ -17,13 +17,13 @@ namespace {
 
 std::string page() { return file_content(std::string(DADSIM_SOURCE_DIR) + "/docs/scenario.md"); }
 
-/// Returns the content of the file that "[name](../folder/name)" links to, relative to the page's folder.
+/// Returns the content of the file in a link "[name](../folder/name)", relative to the page's folder.
 std::string linked_file(const std::string& link) {
   const std::size_t open = link.find("](") + 2;
   return file_content(std::string(DADSIM_SOURCE_DIR) + "/docs/" + link.substr(open, link.find(')') - open));
 }
 
-// The line after each example names the shipped file of the excerpt: "(from [name](path))".
+// The line after each example names the shipped file that it is an excerpt of: "(from [name](path))".
 TEST(Documentation, ExamplesAreExcerptsOfShippedFiles) {
   std::istringstream lines(page());
   std::vector<std::string> example;
@@ -47,11 +47,11 @@ TEST(Documentation, ExamplesAreExcerptsOfShippedFiles) {
   EXPECT_GE(examples, 9);
 }
 
-/// Returns a number as the page writes it: "1,000", "10⁶", "0.001".
+/// Returns a number in the page's notation: "1,000", "10⁶", "0.001".
 std::string number_text(double value) {
   if (std::abs(value) >= 1e6) {
     const double power = std::log10(std::abs(value));
-    if (power != std::round(power)) return value > 0 ? "2⁵³" : "−2⁵³";  // the only bounds that are no power of ten
+    if (power != std::round(power)) return value > 0 ? "2⁵³" : "−2⁵³";  // all other bounds are powers of ten
     std::string digits;
     for (const char digit : std::to_string(std::lround(power))) {
       static const std::vector<std::string> kRaised{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
@@ -72,14 +72,14 @@ std::string range_text(const scenario::Range& range) {
   return fmt::format("{} … {}{}", low, range.open_maximum ? "below " : "", high);
 }
 
-/// Returns the meaning of an attribute: from the page itself, or from another list.
+/// Returns the meaning of an attribute, as on the page or in another list.
 std::string words_of(const std::string& element, const scenario::AttributeRule& rule) {
   const std::string words = rule.words.empty() ? scenario::attribute_words(element, rule.name) : rule.words;
   EXPECT_NE(words, "") << element << "." << rule.name << " needs a meaning in docs/scenario.md";
   return words;
 }
 
-/// Returns the possible values of an attribute, without names that its prose already lists.
+/// Returns the possible values of an attribute, without those that its prose lists already.
 std::string range_of(const scenario::AttributeRule& rule, const std::string& prose) {
   using Of = scenario::Kind::Of;
   switch (rule.kind.of) {
@@ -124,7 +124,7 @@ std::string row_of(const std::vector<std::string>& cells) {
   return row;
 }
 
-/// Returns the table of the attributes of one or several elements.
+/// Returns the table of attributes of one or several elements.
 std::vector<std::string> table_of(const std::vector<std::string>& elements) {
   const bool several = elements.size() > 1;
   std::vector<std::string> rows{
@@ -149,7 +149,8 @@ std::vector<std::string> table_of(const std::vector<std::string>& elements) {
 
 std::string joined(const std::vector<std::string>& lines) { return fmt::format("{}\n", fmt::join(lines, "\n")); }
 
-// The table after a line "<!-- attributes of a b -->" equals the attributes of elements a and b in the vocabulary.
+// The table after a line "<!-- attributes of a b -->" must equal the attributes of the elements a and b in the
+// language.
 TEST(Documentation, TablesAreThoseOfTheLanguage) {
   constexpr std::string_view kMark = "<!-- attributes of ";
   std::istringstream lines(page());

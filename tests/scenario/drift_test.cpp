@@ -70,7 +70,7 @@ TEST(DriftElement, IsReadSortedAndPrintedAgain) {
     return printed.substr(begin, printed.find("</data>") - begin);
   };
   EXPECT_EQ(printed_drifts(load_drift(printed_drifts(scenario))), printed_drifts(scenario));
-  // Learning from one state of the data does not depend on the date of the drift.
+  // The date of a drift does not change what is learned from one state of the data.
   scenario::Scenario later = scenario;
   for (spec::DriftSpec& drift : later.data.drifts) drift.at += 5;
   EXPECT_EQ(learning_problem_hash_of(later, 1), learning_problem_hash_of(scenario, 1));

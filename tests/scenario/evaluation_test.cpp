@@ -53,7 +53,7 @@ TEST(EvaluationElement, IsReadAndPrintedAgain) {
   ASSERT_NE(begin, std::string::npos);
   const std::string end = "</evaluation>";
   EXPECT_EQ(load_evaluation(printed.substr(begin, printed.find(end) + end.size() - begin)).evaluation, expected);
-  // <evaluation> belongs to the question; it does not change learning.
+  // <evaluation> does not change what is learned, so both scenarios share their learning.
   const scenario::Scenario without = load_evaluation("");
   EXPECT_FALSE(without.evaluation);
   EXPECT_NE(without.hash, scenario.hash);

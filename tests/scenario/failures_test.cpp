@@ -140,7 +140,7 @@ TEST_F(ScenarioFailures, SpeedsAndSizesThatDifferAreReadAndPrinted) {
   EXPECT_EQ(again.workers[1].speed_spread, 0.5);
   EXPECT_EQ(again.data.split.size_spread, 1.5);
 
-  // Speeds change only time; sizes change learning.
+  // Speeds change times only, but sizes change what is learned.
   const auto learned = [](const scenario::Scenario& one) {
     return scenario::learning_hash_of(one, one.runs[0], one.training, 1);
   };
@@ -179,7 +179,7 @@ TEST_F(ScenarioFailures, FilesOfAvailabilityAreReadAsTheyArePublished) {
            "phone-1\t54\tFALSE\nphone-1\t890\tTRUE\nphone-2\t10\tTrue\n",
            "phone-1, 54, offline\nphone-1, 890, online\nphone-2, 10, online\n",
            "\"phone-1\",\"54\",\"no\"\n\"phone-1\",\"890\",\"yes\"\n\"phone-2\",\"10\",\"yes\"\n",
-           "phone-1 890 on\nphone-1 54 off\nphone-2 1e1 on\n",  // any order of lines
+           "phone-1 890 on\nphone-1 54 off\nphone-2 1e1 on\n",  // lines in any order
            "'phone-1' 54 off\nphone-1 890 on\nphone-2 10 on\n",
        }) {
     folder_.write("times.txt", file);
@@ -189,7 +189,7 @@ TEST_F(ScenarioFailures, FilesOfAvailabilityAreReadAsTheyArePublished) {
   }
 }
 
-// A typo in a name would otherwise make its host always available.
+// Without this check, a typo in a name would make its host always available.
 TEST_F(ScenarioFailures, NamesInFilesOfAvailabilityAreThoseOfHosts) {
   const auto said = [&](const char* file) {
     folder_.write("times.txt", file);
@@ -199,7 +199,7 @@ TEST_F(ScenarioFailures, NamesInFilesOfAvailabilityAreThoseOfHosts) {
                 .find("times.txt:2: 'phnoe-2' hosts no worker or aggregator, but 'phone-2' needs a line; did you mean "
                       "'phone-2'?"),
             std::string::npos);
-  // A trace may name hosts beyond those of the platform.
+  // A trace may name hosts that the platform does not have.
   EXPECT_EQ(said("phone-1 5 off\nphone-2 7 off\nphone-3 9 off\nphone-4 1 on\nphone-9 1 on\n"), "accepted");
   EXPECT_EQ(said("phone-1 5 off\n"), "accepted") << "hosts without lines are always there";
   const std::string open = said("phone-1 5 10\n2026-11-05T10:00:00 phone-1 off\nphone-1 -5 off\nphone-1 5 min off\n");

@@ -21,8 +21,8 @@ inline std::string file_content(const std::string& path) {
   return content.str();
 }
 
-/// Returns the facts of a data source. A file contains three numbers (samples, values per sample, classes) or has an
-/// error.
+/// Returns the facts about a data source. A file contains three numbers (samples, values per sample, classes), or has
+/// an error.
 inline scenario::Catalog::DataAnswer fake_data(const spec::DataSource& source) {
   scenario::Catalog::DataAnswer answer;
   spec::DataFacts& facts = answer.facts;
@@ -82,9 +82,9 @@ inline scenario::Catalog::DataAnswer fake_data(const spec::DataSource& source) {
   return answer;
 }
 
-/// Returns the real names and parameters, with simple stand-ins for other folders. A SimGrid platform file has a host
-/// if it contains id="<host>", and a route between two hosts unless it contains "no route <a> <b>". A data file
-/// contains three numbers: samples, values per sample, classes.
+/// Returns the real names and parameters, with simple substitutes for other folders of src/. A SimGrid platform file
+/// has a host if it contains id="<host>", and a route between two hosts unless it contains "no route <a> <b>". A data
+/// file contains three numbers: samples, values per sample, classes.
 inline scenario::Catalog fake_catalog() {
   scenario::Catalog catalog;
   const std::vector<spec::ParameterSpec> none;
@@ -173,7 +173,7 @@ inline scenario::Catalog fake_catalog() {
   catalog.all_gathers = {"auto", "ring", "direct"};
   catalog.reduce_scatters = {"auto", "ring", "direct"};
   catalog.regions = {"aws:eu-west-1", "aws:us-east-1", "gcp:asia-east1-a"};
-  // The two directions differ; one direction between the second and the third region is missing.
+  // The two directions differ, and one direction between the second and the third region is missing.
   catalog.region_pair = [](const std::string& from, const std::string& to) -> std::optional<spec::WanSpec::Pair> {
     if (from == "gcp:asia-east1-a" && to == "aws:us-east-1") return std::nullopt;
     return spec::WanSpec::Pair{from, to, from < to ? 6e8 : 5e8, 0.07, spec::Transport::tcp};

@@ -8,7 +8,7 @@
 
 namespace dadsim::test {
 
-// Generates random pieces of XML inside a RapidCheck property.
+// Generates random pieces of XML in a RapidCheck property.
 
 template <class... Texts>
 std::string one_of(Texts... texts) {
@@ -19,20 +19,20 @@ inline bool coin() { return *rc::gen::arbitrary<bool>(); }
 
 inline std::int64_t between(std::int64_t first, std::int64_t last) { return *rc::gen::inRange(first, last + 1); }
 
-/// Returns a random number in (0, 1) that uses all bits of its mantissa.
+/// Returns a random number in (0, 1) whose mantissa uses all bits.
 inline double share() {
   return (static_cast<double>(between(0, (std::int64_t{1} << 52U) - 2)) + 1) /
          static_cast<double>(std::int64_t{1} << 52U);
 }
 
-/// Returns ` name="value"` or nothing; both must survive the round trip.
+/// Returns ` name="value"` or nothing; reading and printing must keep both.
 template <class Value>
 std::string maybe(const char* name, const Value& value) {
   return coin() ? fmt::format(" {}=\"{}\"", name, value) : "";
 }
 
-/// Returns text with characters that XML must escape, text beyond ASCII, or white space that attributes keep only as a
-/// character reference.
+/// Returns text with characters that XML must escape, characters beyond ASCII, or white space that attributes keep only
+/// as a character reference.
 inline std::string some_text() {
   return "x" +
          one_of("", "&amp;", "&amp;#38;", "&#38;", "&lt;tag&gt;", "&quot;'", "é – 数", "&#10;&#9;&#13;",
@@ -40,8 +40,8 @@ inline std::string some_text() {
          "y";
 }
 
-/// Returns a data source with at least 2000 training samples and 10 classes. The files images, labels and "a table"
-/// contain "5000 784 10" (fake_catalog.hpp). Sets `whole_labels` to true if each sample has one label.
+/// Returns a data source of at least 2000 training samples and 10 classes. Its files images, labels and "a table"
+/// contain "5000 784 10" (fake_catalog.hpp). Sets `whole_labels` to true if a sample has one label.
 inline std::string some_source(bool& whole_labels) {
   const auto counts = [](std::int64_t train, std::int64_t test) {
     return maybe("train", between(2500, train)) + maybe("test", between(1, test));
@@ -82,7 +82,7 @@ inline std::string some_source(bool& whole_labels) {
   if (kind == "utterances") attributes += maybe("length", between(8, 1000));
   if (kind == "grammar") attributes += maybe("length", between(2, 4096));
   if (kind == "tabular") {
-    // Few features keep the attention matrices over them small.
+    // With few features, attention matrices over them are small.
     attributes += maybe("features", between(1, 1000)) + " classes=\"10\"" + maybe("noise", share());
   }
   return "<" + kind + attributes + "/>";
@@ -92,7 +92,7 @@ inline std::string some_activation() {
   return maybe("activation", one_of("identity", "relu", "tanh", "sigmoid", "gelu"));
 }
 
-/// Returns a layer that accepts any shape and keeps its positions; few channels keep the network small.
+/// Returns a layer that accepts any shape and keeps the positions. It has few channels, so that the network is small.
 inline std::string some_layer(bool inside_residual = false) {
   const std::string kind = one_of("dense", "convolution", "max-pool", "mean-pool", "gru", "lstm", "attention",
                                   "layer-norm", "batch-norm", "positions", "dropout", "residual");

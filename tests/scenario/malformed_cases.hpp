@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-// Malformed scenario files and overrides, each with the expected error messages. Used by tests of the reader and of the
-// whole program; this header contains all that the cases need.
+// Malformed scenario files and overrides with the expected messages, for tests of the reader and of the whole program.
+// This header contains everything that the cases need.
 
 namespace dadsim::test {
 
@@ -22,10 +22,10 @@ struct MalformedCase {
   std::string name;
   std::string content;  ///< "@PLATFORM@" stands for a platform file with hospital-1 … hospital-5 and hub
   std::vector<std::string> expected;   ///< "@FILE@": the scenario's path, "@FOLDER@": its folder
-  bool exact = true;                   ///< true: all lines in order; false: each occurs somewhere
+  bool exact = true;                   ///< true: these are all lines, in order; false: each line occurs somewhere
   std::vector<std::string> overrides;  ///< arguments of --set
   File file = File::regular;
-  std::uintmax_t size = 0;  ///< size to extend the file to, bytes (sparse); 0: as its content
+  std::uintmax_t size = 0;  ///< bytes to extend the file to (sparse); 0: not extended
   std::string cluster{};    ///< content of cluster.xml next to the scenario; empty: no file
 };
 
@@ -65,7 +65,7 @@ inline const std::string& fixture() {
   return kText;
 }
 
-/// Returns the fixture with replaced texts; each text must occur exactly once.
+/// Returns the fixture with replacements; each text must occur exactly once.
 inline std::string edited(std::initializer_list<std::pair<std::string_view, std::string_view>> edits) {
   std::string text = fixture();
   for (const auto& [from, to] : edits) {
@@ -78,12 +78,12 @@ inline std::string edited(std::initializer_list<std::pair<std::string_view, std:
   return text;
 }
 
-/// Returns the fixture with an inline platform. `inside` must have one line, so that later lines keep their numbers.
+/// Returns the fixture with an inline platform. `inside` has one line, so that later lines keep their numbers.
 inline std::string with_platform(std::string_view inside) {
   return edited({{R"(<platform file="@PLATFORM@"/>)", "<platform>" + std::string(inside) + "</platform>"}});
 }
 
-/// Valid parts of a platform; each case edits one of them.
+/// Valid parts of a platform, of which each case changes one.
 inline const std::string kSites = R"(<sites name="hospital" count="5" up="10Mbps" down="50Mbps" latency="8ms"/>)";
 inline const std::string kFederation = "<federation>" + kSites + "</federation>";
 inline const std::string kGpuCluster = R"(<gpu-cluster nodes="2" gpus="4" inside="nvlink-4" nic="ib-ndr"/>)";
@@ -99,7 +99,7 @@ inline std::string repeated(std::string_view text, std::size_t times) {
   return result;
 }
 
-/// Returns the fixture with another <model>, which must have one line, so that later lines keep their numbers.
+/// Returns the fixture with another <model> of one line, so that later lines keep their numbers.
 inline std::string with_model(std::string_view model) {
   return edited({{R"(  <model>
     <dense units="32"/>
@@ -280,7 +280,7 @@ class MalformedCases {
     divided_with_no_other_worker();
   }
 
-  /// A pooled run has one worker.
+  /// Adds the case of a pooled run, which has one worker and cannot divide states among several.
   void divided_with_no_other_worker() {
     const auto states = [](const std::string& run) {
       return "@FILE@:20: run '" + run +
@@ -884,7 +884,7 @@ class MalformedCases {
           {R"(@FILE@:1: encoding 'ISO-8859-1'; save the file as UTF-8 and declare encoding="UTF-8")"});
   }
 
-  /// Adds a case of an inline platform, in which `from` of `piece` is replaced by `to`.
+  /// Adds a case of an inline platform, with `from` in `piece` replaced by `to`.
   void platform(std::string name, const std::string& piece, std::string_view from, std::string_view to,
                 const Lines& expected) {
     if (from != to && piece.find(from) == std::string::npos) {
@@ -1213,7 +1213,7 @@ class MalformedCases {
           {R"(@FILE@:4: step-time="0s" of <device> is out of range; seconds above 0 with their unit, e.g. 30ms)"});
   }
 
-  /// Adds a case in which cluster.xml has `content`; errors name that file.
+  /// Adds a case whose cluster.xml has this `content`; errors name that file.
   void platform_file(std::string name, std::string content, const Lines& expected, const char* attributes = "") {
     Lines lines;
     for (const std::string& text : expected) {
@@ -1261,7 +1261,7 @@ class MalformedCases {
                   " transport=\"udp\"");
   }
 
-  /// Adds cases of numbers and characters in notations that other programs accept.
+  /// Adds cases of numbers and characters in notations of other programs.
   void notations() {
     exact("decimal comma", edited({{R"(alpha="0.3")", R"(alpha="0,3")"}}),
           {R"(@FILE@:10: alpha="0,3" of <split> is not a number; write 0.3)"});
@@ -1469,7 +1469,7 @@ class MalformedCases {
 
 inline std::vector<MalformedCase> malformed_cases() { return MalformedCases().take(); }
 
-/// Writes the file of a case. Returns false if the file stays readable because the user may read every file.
+/// Writes the file of a case. Returns false if the file should be unreadable but this user may read every file.
 inline bool write_case(const MalformedCase& one, const std::string& path, const std::string& platform) {
   namespace fs = std::filesystem;
   switch (one.file) {
@@ -1492,7 +1492,7 @@ inline bool write_case(const MalformedCase& one, const std::string& path, const 
   return !std::ifstream(path).is_open();
 }
 
-/// Returns the error in the case's message; empty if there is none.
+/// Returns the difference between the expected and the actual message; empty if there is none.
 inline std::string complaint(const MalformedCase& one, const std::string& path, const std::string& message) {
   std::string folder = std::filesystem::absolute(path).parent_path().string();
   std::string all;

@@ -42,7 +42,7 @@ TEST(Malformed, EveryCaseIsRefusedWithItsMessage) {
   }
 }
 
-// Regression: elements were read before their names were checked.
+// Elements were once read before their names were checked.
 TEST(Malformed, AnUnknownElementIsRefusedAnywhere) {
   const scenario::Catalog catalog = fake_catalog();
   std::vector<std::string> texts{replaced(fixture(), "@PLATFORM@", "platform.xml")};
@@ -73,7 +73,7 @@ TEST(Malformed, AnUnknownElementIsRefusedAnywhere) {
   EXPECT_GT(places, 100U);
 }
 
-// A scenario that is cut off anywhere is refused with a message and does not crash.
+// A scenario that is cut off anywhere must be refused with a message, without a crash.
 TEST(Malformed, EveryPrefixIsRefused) {
   const TemporaryFolder folder;
   folder.write("platform.xml", fake_platform());

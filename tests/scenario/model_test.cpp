@@ -21,7 +21,7 @@ class Model : public testing::Test {
     return load_scenario(path, overrides, fake_catalog());
   }
 
-  /// Returns the error message without the file name.
+  /// Returns the error message without the name of the file.
   std::string refusal(const std::string& content) {
     try {
       load(content);
@@ -113,7 +113,7 @@ TEST_F(Model, PresetsAreExpanded) {
             spec::LayerSpec(spec::ConvolutionSpec{6, 5, 1, 2, spec::Activation::tanh, true}));
 }
 
-// The printed scenario has the same network, but lists its layers instead of a preset.
+// The printed scenario has the same network, given by its layers instead of a preset.
 TEST_F(Model, PrintsItsLayers) {
   for (const std::string preset : {"lenet", "resnet-8", "vit"}) {
     const scenario::Scenario scenario = load(with_model("<model preset=\"" + preset + "\"/>"));

@@ -22,7 +22,7 @@ class Platform : public testing::Test {
   Kind read_as(const std::string& inside) const {
     return std::get<Kind>(read(inside).what);
   }
-  /// Reads a federation with one <sites> element and returns that element.
+  /// Reads a federation with one <sites> element, and returns this element.
   spec::FederationSpec::Sites sites(const std::string& attributes) const {
     return read_as<spec::FederationSpec>("<federation><sites name=\"x\" " + attributes + "/></federation>").sites.at(0);
   }
@@ -215,7 +215,8 @@ TEST_F(Platform, BandwidthsThatWereMeasured) {
   EXPECT_FALSE(queued.host.is_goodput);
   EXPECT_EQ(queued.host.efficiency, kTcpShare);
   EXPECT_FALSE(queued.pairs[0].is_goodput);
-  // The default queue holds the bandwidth-delay product of the longest path: two host lines each way, and the pair.
+  // The default queue has the bandwidth-delay product of the longest route: two host lines in both directions, and the
+  // pair.
   EXPECT_NEAR(wan(own + " measured=\"wire\"", "").host.queue_bytes, 1e9 * (0.02 + 4 * 0.001), 1);
   EXPECT_FALSE(wan("host=\"ethernet-10g\"", "").host.is_goodput);
   EXPECT_GT(wan("host=\"ethernet-10g\"", "").host.queue_bytes, 1.25e9 * 0.02);
@@ -308,7 +309,7 @@ TEST_F(Platform, PairsOfRegionsComeFromTheTable) {
   const std::vector<spec::WanSpec::Pair> expected = {
       {"aws:us-east-1", "aws:eu-west-1", 1.25e8, 0.07, spec::Transport::tcp, 3e5, true},
       {"aws:us-east-1", "home", 1.25e6, 0.08, spec::Transport::plain},
-      {"aws:eu-west-1", "aws:us-east-1", 6e8, 0.07, spec::Transport::tcp},  // from the table
+      {"aws:eu-west-1", "aws:us-east-1", 6e8, 0.07, spec::Transport::tcp},  // from the table of regions
       {"aws:eu-west-1", "home", 2.5e6, 0.01, spec::Transport::tcp, 3e5, true},
       {"home", "aws:us-east-1", 1.25e6, 0.08, spec::Transport::plain},
       {"home", "aws:eu-west-1", 2.5e6, 0.01, spec::Transport::tcp, 3e5, true}};
@@ -376,7 +377,7 @@ TEST_F(Platform, LoadPlatformFileThrowsAllFindings) {
                 "background, change");
 }
 
-// A platform file of dadsim equals the same platform inside the scenario: printed, hashed and queried alike.
+// A platform file in dadsim's language equals the same platform inside the scenario, when printed, hashed and checked.
 TEST_F(Platform, FileIsTheSameAsTheTextInside) {
   folder_.write("cluster.xml", "<cluster-platform description=\"sites\">" + kFederation + "</cluster-platform>");
   const auto load = [&](const std::string& platform) {
@@ -406,7 +407,7 @@ TEST_F(Platform, WhatVariesAddsToAFile) {
   EXPECT_EQ(platform.background.at(0).every, 0);
 }
 
-// SimGrid also checks inline platforms, but does not repeat the reader's messages about a host.
+// SimGrid checks inline platforms too, but must not repeat the reader's messages about a host.
 TEST_F(Platform, AsksAboutDeclaredPlatforms) {
   scenario::Catalog catalog = fake_catalog();
   catalog.check_platform = [](const scenario::Catalog::PlatformQuestion& question) {

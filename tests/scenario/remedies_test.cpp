@@ -1,4 +1,4 @@
-// Tests that each remedy in a message, applied literally, is accepted.
+// Tests that applying each remedy of a message literally leads to an accepted scenario.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 namespace dadsim::test {
 namespace {
 
-/// Parts of a message about an attribute's value: `alpha="0,3" of <split> is not a number; write 0.3`.
+/// Parts of a message on the value of an attribute: `alpha="0,3" of <split> is not a number; write 0.3`.
 struct AboutValue {
   std::string attribute, value, remedy;
 };
@@ -25,7 +25,7 @@ std::optional<AboutValue> about_value(const std::string& message) {
   return AboutValue{found[1], found[2], found[3]};
 }
 
-/// Returns the values that a remedy names; empty if there are none.
+/// Returns the values that a remedy proposes; empty if there are none.
 std::vector<std::string> values_named(const std::string& remedy) {
   std::vector<std::string> values;
   std::smatch found;
@@ -45,12 +45,12 @@ std::vector<std::string> values_named(const std::string& remedy) {
              std::regex_match(remedy, found, kExample)) {
     values.push_back(found[1]);
   } else if (std::regex_match(remedy, found, kWhole) || std::regex_match(remedy, found, kFrom)) {
-    values.push_back(found[1]);  // the upper end may exceed what the data allow
+    values.push_back(found[1]);  // the upper bound may be more than the data allow
   }
   return values;
 }
 
-/// Returns the remaining error after the attribute got another value; empty if there is none.
+/// Returns the error that remains with another value of the attribute; empty if there is none.
 std::string still_wrong(const MalformedCase& one, const AboutValue& about, const std::string& value) {
   const TemporaryFolder folder;
   const std::string platform = folder.write("platform.xml", fake_platform());
@@ -63,7 +63,9 @@ std::string still_wrong(const MalformedCase& one, const AboutValue& about, const
       change.replace(change.size() - about.value.size(), std::string::npos, value);
   }
   if (one.overrides.empty()) mended.content = replaced(one.content, before, after);
-  if (mended.content == one.content && mended.overrides == one.overrides) return {};  // not in the file
+  if (mended.content == one.content && mended.overrides == one.overrides)
+    return {};  // the attribute is not in this
+                // file
   if (!write_case(mended, path, platform)) return {};
   try {
     scenario::load_scenario(path, mended.overrides, fake_catalog());

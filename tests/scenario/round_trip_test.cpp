@@ -16,10 +16,10 @@
 namespace dadsim::test {
 namespace {
 
-/// Returns text escaped for an attribute.
+/// Returns text in the escaped form of an attribute.
 std::string escaped(const std::string& text) { return replaced(text, "&", "&amp;"); }
 
-/// Returns <timed-as> with a workload of the catalogue, a workload file, or the learning network itself.
+/// Returns <timed-as> with a catalogue workload, a workload file, or the learned network itself.
 std::string some_timed_as(const TemporaryFolder& folder) {
   const std::string what = one_of("workload", "xml", "csv", "itself");
   std::string xml = "<timed-as";
@@ -58,8 +58,8 @@ std::string some_timed_as(const TemporaryFolder& folder) {
   return xml + "/>";
 }
 
-/// Returns a random valid scenario with a SimGrid platform file, an inline platform, or a dadsim platform file, which
-/// is written as cluster.xml.
+/// Returns a random valid scenario. Its platform is a SimGrid file, inline, or a dadsim file, which is written as
+/// cluster.xml.
 std::string some_scenario(const TemporaryFolder& folder) {
   const bool star = coin();
   std::string xml =
@@ -91,7 +91,7 @@ std::string some_scenario(const TemporaryFolder& folder) {
         "memory-efficiency=\"{}\" launch-overhead=\"{}us\"{}",
         maybe("description", some_text()), share() * 1e15, share() * 1e13, share(), share(), share() * 100,
         maybe("step-time", fmt::format("{}ms", share() * 100)));
-    // Writes all peaks: the drawn scenario may ask for any precision.
+    // Writes all peaks, as the scenario may use any precision.
     for (const char* peak : {"tf32-flops", "fp16-flops", "bf16-flops"})
       xml += fmt::format(" {}=\"{}f\"", peak, share() * 1e15);
     xml += maybe("memory", fmt::format("{}MB", 1 + share() * 1e5)) + maybe("watts", fmt::format("{}", share() * 1e3)) +
@@ -117,8 +117,9 @@ std::string some_scenario(const TemporaryFolder& folder) {
   if (coin() && whole_labels)
     xml += "<shift" + maybe("gain", share() * 3) + maybe("offset", share()) + maybe("noise", share()) + "/>";
   const std::string by = !whole_labels ? one_of("", "iid", "sizes")
-                         : sites > 10  ? one_of("", "iid", "dirichlet", "shards", "sizes")  // one site per class
-                                       : one_of("", "iid", "class", "dirichlet", "shards", "sizes");
+                         : sites > 10  ? one_of("", "iid", "dirichlet", "shards", "sizes")  // split by class requires a
+                                                                                            // class per site
+                                      : one_of("", "iid", "class", "dirichlet", "shards", "sizes");
   if (!by.empty()) {
     xml += fmt::format("<split by=\"{}\"", by);
     if (by == "dirichlet") xml += maybe("alpha", 0.001 + share());
@@ -175,7 +176,7 @@ std::string some_scenario(const TemporaryFolder& folder) {
     if (algorithm != "pooled" && algorithm != "no-sharing") {
       const std::string exchange = star ? one_of("", "aggregator", "peer") : one_of("", "peer");
       if (!exchange.empty()) xml += fmt::format(" exchange=\"{}\"", exchange);
-      // Runs through an aggregator take no collective algorithms.
+      // Runs with an aggregator take no algorithms of collectives.
       const bool peers = !star || exchange == "peer";
       xml += maybe("all-reduce", peers ? one_of("auto", "ring", "tree") : "auto") +
              maybe("all-gather", peers ? one_of("auto", "direct") : "auto") +
@@ -202,7 +203,7 @@ std::string some_scenario(const TemporaryFolder& folder) {
     xml += inside.empty() ? "/>" : ">" + inside + "</run>";
   }
   if (coin()) {
-    // `fidelity` and `timed-steps` apply to collectives.
+    // `fidelity` and `timed-steps` apply to collectives only.
     xml += fmt::format("<network{}{}{}", maybe("rendezvous", coin()),
                        shares ? maybe("timed-steps", between(8, 1'000'000)) : "",
                        !shares  ? maybe("fidelity", one_of("auto", "message"))

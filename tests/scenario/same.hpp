@@ -11,8 +11,8 @@
 
 namespace dadsim::test {
 
-/// Compares two scenarios member by member. The structured bindings fail to compile if a member is added, so the
-/// comparison stays complete. (The functions are static members, so each can call the others.)
+/// Compares two scenarios member by member. If a member is added, the structured bindings no longer compile, so the
+/// comparison stays complete. (Static member functions can call one another in any order.)
 struct Same {
   static bool same(const spec::FabricSpec& a, const spec::FabricSpec& b) {
     const auto& [kind, link, nodes_per_switch, oversubscription, adds_up, dimensions] = a;
@@ -212,7 +212,7 @@ struct Same {
     const auto& [algorithm, label, exchange, parameters, all_reduce, all_gather, reduce_scatter, bucket_bytes,
                  communicates, first_bucket_bytes, compress, decentralised, event_driven, share, average_deltas_above,
                  files, weights, conditions, absence, exchange_named] = a;
-    static_cast<void>(exchange_named);  // a printed scenario names the default explicitly
+    static_cast<void>(exchange_named);  // printing a scenario makes the default explicit
     return std::tie(algorithm, label, exchange, parameters, all_reduce, all_gather, reduce_scatter, bucket_bytes,
                     communicates, first_bucket_bytes, decentralised, event_driven, share, average_deltas_above) ==
                std::tie(b.algorithm, b.label, b.exchange, b.parameters, b.all_reduce, b.all_gather, b.reduce_scatter,
@@ -300,7 +300,7 @@ struct Same {
            });
   }
 
-  /// Compares all members except the line number.
+  /// Compares all members but the number of the line.
   static bool same(const spec::VariedPath& a, const spec::VariedPath& b) {
     const auto& [path, values, from, to, steps, logarithmic, whole, form, line] = a;
     static_cast<void>(line);
@@ -320,7 +320,7 @@ struct Same {
     return std::tie(against, level, hold_out) == std::tie(b.against, b.level, b.hold_out) && same(rungs, b.rungs);
   }
 
-  /// Compares all members except the file's path.
+  /// Compares all members but the path of the file.
   static bool same(const scenario::Scenario& a, const scenario::Scenario& b) {
     const auto& [file, name, description, seed, platform, platform_files, network, framework, failures, devices,
                  workers, devices_of_workers, aggregator, data, model, training, timed_as, recorded, timing_only,

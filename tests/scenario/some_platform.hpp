@@ -8,11 +8,10 @@
 
 namespace dadsim::test {
 
-/// A random valid platform, as the content of <platform> or <cluster-platform>, with links and regions of
-/// fake_catalog().
+/// A random valid platform, as content of <platform> or <cluster-platform>, with links and regions of fake_catalog().
 struct SomePlatform {
   std::string inside;
-  std::vector<std::string> hosts;  ///< at least two
+  std::vector<std::string> hosts;  ///< at least two hosts
 };
 
 inline std::string some_catalog_link() {
@@ -103,7 +102,7 @@ inline void add_gpu_cluster(SomePlatform& platform, const std::string& name) {
   }
 }
 
-/// Returns both directions of <sites> or <hub>, in any notation.
+/// Returns both directions of <sites> or <hub> in one of the possible notations.
 inline std::string some_line() {
   const bool own_up = coin();
   const bool own_down = coin();
@@ -155,7 +154,7 @@ inline std::string some_pair(const std::string& from, const std::string& to, boo
                               : maybe("congestion", one_of("cubic", "bbr")));
 }
 
-/// Returns both directions between two ends, as one or two elements.
+/// Returns both directions between two ends, as one element or two.
 inline std::string some_pairs(const std::string& a, const std::string& b) {
   return coin() ? some_pair(a, b, false) : some_pair(b, a, true) + some_pair(a, b, true);
 }
@@ -217,7 +216,7 @@ inline std::string some_background(const std::vector<std::string>& hosts) {
   return text;
 }
 
-/// Returns variations of an inline platform; SimGrid's files have profiles of their own.
+/// Returns variations over time of an inline platform; SimGrid files have profiles of their own.
 inline std::string some_variation(const std::vector<std::string>& hosts) {
   std::string text;
   if (coin()) {

@@ -19,7 +19,7 @@ class SweepElement : public testing::Test {
     return folder_.write("scenario.xml", text + "\n" + sweep + "\n</scenario>\n");
   }
   scenario::Scenario load(const std::string& sweep) const { return load_scenario(with(sweep), {}, fake_catalog()); }
-  /// Returns all errors, without path and line.
+  /// Returns all errors without path and line.
   std::string errors(const std::string& sweep) const {
     try {
       load(sweep);

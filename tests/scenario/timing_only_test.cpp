@@ -1,4 +1,4 @@
-// Tests <timing-only>, and the list of differences between two scenarios.
+// Tests <timing-only>, and listing the differences between two scenarios.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Tests <training shuffle="no"> (samples in the order of the data), and methods on which it has no effect.
+// Tests <training shuffle="no">, which keeps the order of the samples, and methods on which it has no effect.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace dadsim::test {
 namespace {
 
-/// Returns the error, or the printed scenario.
+/// Returns the error, or else the printed scenario.
 std::string load_ordered(const std::string& training, const std::string& run, bool draws = false) {
   const TemporaryFolder folder;
   folder.write("platform.xml", fake_platform());

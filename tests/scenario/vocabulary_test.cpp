@@ -59,7 +59,7 @@ TEST(Vocabulary, KnowsAttributesInTheirOrder) {
   EXPECT_EQ(find_rule("one-switch")->attribute_names(), std::vector<std::string>{"sharp"});
 }
 
-// Every default is also a valid value of its attribute.
+// Every default must be a valid value of its attribute.
 TEST(Vocabulary, TakesItsOwnDefaults) {
   int defaults = 0;
   for (const ElementRule& rule : scenario::vocabulary()) {

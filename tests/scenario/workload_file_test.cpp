@@ -1,4 +1,4 @@
-// Tests user-defined workloads in files.
+// Tests workloads that users define in files.
 #include <gtest/gtest.h>
 
 #include "scenario/document/load.hpp"
@@ -21,7 +21,7 @@ scenario::OwnWorkload read(const std::string& name, const std::string& content) 
   return own.value();
 }
 
-/// Returns the errors of the file, without the folder's path.
+/// Returns the errors about a file, without the folder's path.
 std::vector<std::string> errors_of(const std::string& name, const std::string& content) {
   const TemporaryFolder folder;
   const std::string path = folder.write(name, content);
@@ -124,13 +124,13 @@ TEST(WorkloadFile, EverythingWrongInXmlIsSaidAtOnce) {
 }
 
 TEST(WorkloadFile, NeedsAMatrixOfItsOwn) {
-  // A tied decoder alone has no matrix: it has fewer parameters than its matrix has entries.
+  // A file whose only layer is a tied decoder has no matrix: a tied layer has fewer than in × out parameters.
   EXPECT_EQ(errors_of("none.csv", kHeading + "decoder,dense,650,28869,30,28869,562945500\n").at(0),
             "none.csv:1: no layer has a matrix; add at least one layer of kind dense or convolution with at least in × "
             "out parameters");
 }
 
-// Regression: an element unknown to the whole language crashed the program.
+// An element that the whole language does not have once crashed the program.
 TEST(WorkloadFile, SaysWhichElementOfARecordedStepIsUnknown) {
   const auto said = [](const std::string& element) {
     return errors_of("step.xml", "<recorded-step name=\"ours\" workers=\"4\">\n  <compute seconds=\"0.1\"/>\n  " +

@@ -22,7 +22,7 @@ const LayerShape& layer_named(const ModelShape& model, const std::string& name) 
   throw std::runtime_error("no layer " + name);
 }
 
-/// Sums of a layer over `tensor` devices.
+/// Sums of a layer's costs over all `tensor` devices.
 struct Together {
   std::int64_t parameters = 0;
   double macs = 0, outputs = 0;
@@ -31,7 +31,7 @@ Together together(const LayerShape& whole, std::int32_t tensor) {
   const LayerShape part = sharded(whole, tensor);
   const bool divided = whole.split != TensorSplit::whole;
   const std::int64_t copies = divided ? tensor : 1;
-  // Every device holds the biases of row-divided layers, and the whole output of row-divided layers and tables.
+  // Every device has the biases of row-parallel layers, and the whole output of row-parallel layers and tables.
   const bool table = whole.kind == LayerKind::embedding;
   const std::int64_t again = whole.split == TensorSplit::row && whole.bias ? (tensor - 1) * whole.out : 0;
   const bool summed = whole.split == TensorSplit::row || (divided && table);
@@ -39,7 +39,7 @@ Together together(const LayerShape& whole, std::int32_t tensor) {
           (summed ? 1.0 : static_cast<double>(copies)) * part.outputs_per_sample};
 }
 
-// These vocabularies need no padding: multiples of 128 × 8.
+// These vocabularies are multiples of 128 × 8 and need no padding.
 TEST(TensorParallel, PartsMakeTheWhole) {
   for (const auto& [workload, sizes] : {std::pair{"megatron-22b", ParameterValues{}},
                                         {"llama", {{"vocabulary", "32768"}, {"kv-heads", "8"}}},
@@ -70,7 +70,7 @@ TEST(TensorParallel, DividesWhatMegatronDivides) {
   EXPECT_EQ(layer_named(part, "positions"), layer_named(network("gpt-2-medium"), "positions"));
 }
 
-// Megatron-LM pads GPT-2's 50,257 words to 50,688 on four devices and to 51,200 on eight.
+// On four devices Megatron-LM pads GPT-2's 50,257 words to 50,688, on eight to 51,200.
 TEST(TensorParallel, FillsUpVocabularies) {
   EXPECT_EQ(layer_named(sharded(network("gpt-2-medium"), 4), "words").out, 50688 / 4);
   EXPECT_EQ(layer_named(sharded(network("gpt-2-medium"), 8), "words").out, 51200 / 8);
@@ -110,13 +110,13 @@ TEST(Stages, HaveBlocksAlike) {
   const std::vector<LayerRange> blocks = blocks_of(gpt);
   EXPECT_EQ(blocks.size(), 2 + 12 + 2);
   EXPECT_EQ(blocks[2], (LayerRange{2, 9}));
-  // The decoder has as many multiply-adds as five blocks, so it affects the division if blocks cannot be divided
-  // evenly.
+  // The decoder has the multiply-adds of five blocks. It therefore affects the division whenever blocks cannot be
+  // divided evenly.
   const std::vector<LayerRange> pieces = pieces_of(gpt, 4);
   EXPECT_EQ(pieces, (std::vector<LayerRange>{{0, 23}, {23, 44}, {44, 65}, {65, 88}}));
   EXPECT_EQ(pieces_of(gpt, 5).back(), (LayerRange{79, 88}));
   EXPECT_EQ(pieces_of(gpt, 1), (std::vector<LayerRange>{{0, 88}}));
-  // With more pieces than blocks, the layers before the blocks become a piece, and so do the layers after them.
+  // With more pieces than blocks, the layers before the blocks are a piece of their own, and so are those after them.
   EXPECT_EQ(pieces_of(gpt, 13).back(), (LayerRange{86, 88}));
   EXPECT_EQ(pieces_of(gpt, 13).front(), (LayerRange{0, 9}));
   EXPECT_EQ(pieces_of(gpt, 14).front(), (LayerRange{0, 2}));
@@ -140,7 +140,7 @@ TEST(Sizes, OfAWorkloadCanBeAskedFor) {
                 .layers,
             network("llama-2-70b").layers);
   EXPECT_EQ(network("mpt", {{"layers", "32"}, {"hidden", "4096"}, {"heads", "32"}}).layers, network("mpt-7b").layers);
-  // DLPerf's GPT has 16 blocks of 12 × 1,536², tables and norms.
+  // DLPerf's GPT has 16 blocks of 12 × 1,536² parameters, tables and norms.
   EXPECT_EQ(
       network("gpt",
               {{"layers", "16"}, {"hidden", "1536"}, {"heads", "16"}, {"vocabulary", "51200"}, {"sequence", "2048"}})
@@ -149,7 +149,8 @@ TEST(Sizes, OfAWorkloadCanBeAskedFor) {
 }
 
 TEST(Sizes, OfSequencesAndImages) {
-  // Attention grows with the square of the length, all else linearly; positions are added if there are too few.
+  // Attention grows with the square of the length, everything else linearly. Positions are added if the table has too
+  // few.
   const ModelShape longer = network("gpt-2-small", {{"sequence", "2048"}});
   EXPECT_EQ(layer_named(longer, "positions").out, 2048);
   EXPECT_EQ(layer_named(network("gpt-2-small", {{"sequence", "512"}}), "positions").out, 1024);

@@ -41,8 +41,8 @@ TEST(ProgramActivations, OneKernelOfAGateKeepsThreeOfFour) {
   EXPECT_EQ(kept_inside(llama_of(Program::compiled, true)), 3 * kTokens * kInside);
 }
 
-// Bytes kept per number in addition to the 16-bit output. An fp32 input is 2 bytes wider, and the composed norm keeps
-// 4. Each product after the first has its own cast: queries, keys and values, or gate and up.
+// Bytes per number that are kept in addition to the 16-bit output. An fp32 input has 2 bytes more, and the composed
+// norm keeps 4. Each product after the first keeps its own cast: queries, keys and values, or gate and up.
 TEST(ProgramActivations, NormsOfAutocastKeepFp32AndACastPerProduct) {
   const auto beside = [](Program program, bool autocast, const char* norm) {
     return named(llama_of(program, autocast), norm).kept_bytes_per_sample / (kTokens * kWidth);
@@ -62,8 +62,8 @@ TEST(ProgramActivations, ACompiledLossHasItsScoresOnce) {
   EXPECT_TRUE(keeps_softmax(named(llama_of(Program::eager, true), "decoder")));
 }
 
-/// Max pooling from 112 × 112 to 56 × 56 follows only the first convolution; it keeps its 16-bit output and 64-bit
-/// indices.
+/// Only the first convolution is followed by max pooling, from 112 × 112 to 56 × 56. Pooling keeps its 16-bit output
+/// and 64-bit indices.
 TEST(ProgramActivations, MaxPoolingKeepsItsOutputAndIndices) {
   const ModelShape whole = workload_registry().at("resnet-50").shape();
   const ModelShape kept = with_activations_of(whole, Program::eager, Precision::bf16, true);

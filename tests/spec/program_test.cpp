@@ -1,4 +1,4 @@
-// Tests the memory passes that programs make outside their products; expected values are counted by hand.
+// Tests the passes over memory that programs make outside their products, against values counted by hand.
 #include "spec/program.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Programs, OfAnEagerGptInBf16AreCountedOperatorByOperator) {
   const LayerPasses sum = of(model, "block2.mlp2");
   EXPECT_DOUBLE_EQ(sum.forward, 2 + 4 + 4 + (2 + 2 + 1)) << "the shortcut is in fp32; and dropout";
   EXPECT_DOUBLE_EQ(sum.back, 3 * 4 + 4 + 2 + (2 + 2 + 1));
-  // Counts the kernels of a block. A profile of such a program without dropout has two fewer in each direction, 20 and
+  // Counts the kernels of a block. A profile of this program without dropout has two fewer in each direction, 20 and
   // 37.
   double forward = 0, back = 0;
   for (const LayerShape& layer : model.layers) {
@@ -83,7 +83,7 @@ TEST(Programs, ThatAreTunedPassNoMoreThanCompiledOnesAndWaitForNoHost) {
   }
 }
 
-/// A gathered row has a third as many numbers as queries, keys and values together, of which a device has a quarter.
+/// A gathered row has a third of the numbers of queries, keys and values, of which a device has a quarter.
 TEST(Programs, ThatDivideLayersByDTensorCopyWhatIsGathered) {
   const ModelShape whole = gpt(Program::eager, Precision::bf16);
   const ModelShape divided = with_divided_program(whole, Precision::bf16, 4);

@@ -22,7 +22,7 @@ const LayerShape& released_layer(const ModelShape& model, const std::string& nam
   return *found;
 }
 
-/// Parameters of the released models: in total, and active for one token, including both tables.
+/// Published numbers of parameters: in total, and active per token, both including embedding and output tables.
 struct Published {
   const char* name;
   std::int64_t parameters, active;
@@ -149,7 +149,7 @@ TEST(Decoder, OfASmallModelByItsNumbersHasWhatItsTableSays) {
 }
 
 TEST(Decoder, MultipliesAsItsConfigurationSays) {
-  // The multiply-adds with weights equal half the flops per token, times the tokens.
+  // Multiply-adds with weights are half of the flops per token, times the tokens.
   const ModelShape llama = with_flash_attention(released_shape("llama-3.1-8b"));
   double weights = 0;
   double scores = 0;
@@ -232,7 +232,7 @@ TEST(Adapters, LearnTheirOwnRowsAndColumns) {
   EXPECT_THROW(with_adapters(released_shape("resnet-18"), 8, Adapted::all), std::invalid_argument);
 }
 
-// Each expert has its own matrices, and therefore its own adapters.
+// Each expert has its own matrices, so each has its own adapters.
 TEST(Adapters, AreThereForEachExpert) {
   const LayerShape down =
       released_layer(with_adapters(released_shape("gpt-oss-120b"), 16, Adapted::all), "block1.experts.down");

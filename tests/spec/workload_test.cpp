@@ -31,11 +31,11 @@ const LayerShape& layer_of(const ModelShape& model, const std::string& name) {
 
 class WorkloadTotals : public testing::TestWithParam<Totals> {};
 
-// Parameters: counts of the reference implementations (torchvision's models; BERT's BertForPreTraining; the released
-// GPT-2, LLaMA and Llama 2; PowerSGD's models). GPT-3 was not released: its counts follow from table 2.1 of Brown et
-// al. (arXiv:2005.14165), which rounds them to 125 M … 174.6 B. Multiply-adds: all matrix products, computed from the
-// papers' tables. Published profiles also count normalisation and pooling (ResNet-50 4.11 G and ViT-B/16 17.58 G in
-// timm's tables of results).
+// Parameters are those of reference implementations: torchvision's models, BERT's BertForPreTraining, the released
+// GPT-2, LLaMA and Llama 2, and PowerSGD's models. GPT-3 was not released; table 2.1 of Brown et al. (arXiv:2005.14165)
+// gives its shapes, and 125 M … 174.6 B rounded. Multiply-adds are all matrix products, computed from the papers'
+// tables. Published profiles also count normalisation and pooling (timm's tables have ResNet-50 with 4.11 G and
+// ViT-B/16 with 17.58 G).
 TEST_P(WorkloadTotals, EqualThePublishedOnes) {
   const ModelShape model = shape_of(GetParam().name);
   EXPECT_EQ(model.parameters(), GetParam().parameters);
@@ -45,8 +45,8 @@ TEST_P(WorkloadTotals, EqualThePublishedOnes) {
             static_cast<std::ptrdiff_t>(GetParam().matrix_layers));
 }
 
-// Numbers of matrix layers, for example: 53 convolutions and a classifier; patches, 12 × 4 and a classifier; 12 × 6,
-// pooler, masked words and next sentence; 12 × 4 without a separate decoder; 32 × 7 and a decoder.
+// Numbers of matrix layers are, for example: 53 convolutions and a classifier; patches, 12 × 4 and a classifier; 12 ×
+// 6, pooler, masked words and next sentence; 12 × 4 without a decoder of its own; 32 × 7 and a decoder.
 INSTANTIATE_TEST_SUITE_P(Registry, WorkloadTotals,
                          testing::Values(Totals{"resnet-18", 11'689'512, 1'814'073'344.0, 21},
                                          Totals{"resnet-50", 25'557'032, 4'089'184'256.0, 54},
@@ -114,7 +114,7 @@ TEST(Workloads, HaveUniqueNamesAndSayWhereTheyComeFrom) {
   EXPECT_EQ(workload_registry().find("gpt-3-175b")->dataset_size, 0);
 }
 
-// Laws of every layer of every workload; a new workload is tested once it is registered.
+// Tests laws of every layer of every workload. A newly registered workload is tested too.
 TEST(Workloads, LayersAreConsistent) {
   for (const Workload& workload : workload_registry().all()) {
     const ModelShape model = workload.shape();
@@ -147,7 +147,7 @@ TEST(Workloads, LayersAreConsistent) {
       }
     }
     const LayerShape& last = model.layers.back();
-    // Only encoders may end in a norm.
+    // Only an encoder may end with a norm.
     EXPECT_TRUE(last.has_outer_product() || last.forward_macs_per_sample > 0 || last.kind == LayerKind::normalisation)
         << workload.name;
   }
@@ -259,7 +259,7 @@ TEST(Gpt2, TiesTheDecoderToTheWords) {
   EXPECT_EQ(layer_of(model, "decoder").forward_macs_per_sample, 1024.0 * 768 * 50257);
 }
 
-// Uniformly distributed lengths average half of the longest; their squares average a third of its square.
+// Evenly distributed lengths average half of the longest, and their squares a third of its square.
 TEST(Bert, OfSequencesThatAreNotPaddedHasTheirMeanAndMeanSquare) {
   const ModelShape padded = workload_registry().at("bert-large-512").shape();
   const ModelShape real = workload_registry().at("bert-large-512").shape({{"mean-length", "256"}});

@@ -18,7 +18,7 @@ const spec::LayerShape& layer_of(const spec::ModelShape& model, const std::strin
   return *found;
 }
 
-/// Returns the multiply-adds of the backward pass for one sample.
+/// Returns the multiply-adds of one sample's backward pass.
 double backward_macs(const spec::LayerShape& layer) {
   const StepSizes sizes{{1}, {}};
   const Scope scope{&layer, &sizes, 0};

@@ -179,7 +179,7 @@ TEST(WorkerClasses, HaveTheSameSamplesAndNumbers) {
 
 TEST(WorkerClasses, AddUpToTheSameSums) {
   const StepSizes s{{4, 6, 4, 7, 4}, {{3, 5, 3, 3, 5}}};
-  const Expression tenths = quotient(rows() * slot(0), 10.0);  // the order of additions changes its rounding
+  const Expression tenths = quotient(rows() * slot(0), 10.0);  // rounding depends on the order of additions
   Numbers numbers;
   tenths.collect(numbers);
   const WorkerClasses classes = worker_classes(s, numbers);

@@ -23,7 +23,7 @@ double total(const std::vector<StepSample::SampledStep>& steps, const std::vecto
   return sum;
 }
 
-/// Returns steps in random order of size.
+/// Returns steps whose sizes are in random order.
 std::vector<StepSample::SampledStep> some_steps(std::size_t count, std::uint32_t seed) {
   std::mt19937 random(seed);
   const auto below = [&](std::uint32_t limit) { return static_cast<double>(random() % limit); };
@@ -107,7 +107,7 @@ TEST(StepSample, AndTheOrderWhereTheyAreEqualInBoth) {
 }
 
 TEST(StepSample, KnowsHowFarItIsOff) {
-  // Noise of 2 % on a line with a bend: over many runs, the reported error must equal the real error.
+  // Noise of 2 % is added to a line with a bend. Over many runs, the reported error must equal the actual one.
   double step_square = 0;
   double said_step_square = 0;
   double mean_square = 0;

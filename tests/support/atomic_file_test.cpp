@@ -42,7 +42,7 @@ TEST_F(AtomicFile, SaysWhyItCannot) {
 }
 
 TEST_F(AtomicFile, AFullDiskLeavesTheOldResult) {
-  // /dev/full fails every write; the error must be reported.
+  // Every write to /dev/full fails, which must be reported.
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full here";
   EXPECT_THROW(write_file_atomically("/dev/full", "x"), OutputError);
 }
@@ -78,7 +78,7 @@ TEST_F(AtomicFile, AWriteProtectedFileStays) {
   EXPECT_EQ(read(path), "mine");
 }
 
-// A file may have several names, but has one identity.
+// A file may have several names, all with one identity.
 TEST_F(AtomicFile, IdentityIsOfTheFileAndNotOfItsName) {
   const std::string path = (folder_ / "a").string();
   const auto same = [](const fs::path& one, const fs::path& other) {

@@ -7,8 +7,8 @@
 
 namespace dadsim::test {
 
-/// Returns the folder of published data that contains `file`: DADSIM_DATA, or a folder next to the source tree. Empty
-/// if neither contains the file.
+/// Returns the folder of published data that has `file`: DADSIM_DATA, or a folder next to the source tree. Empty if
+/// neither has it.
 inline std::filesystem::path folder_with(const std::string& file) {
   std::vector<std::filesystem::path> candidates;
   if (const char* named = std::getenv("DADSIM_DATA")) candidates.emplace_back(named);

@@ -15,7 +15,7 @@ namespace {
 
 const std::vector<std::string> kColumns{"name", "speed [m/s]", "fast", "date", "source"};
 
-/// Returns the error message for a table with these rows.
+/// Returns the error about a table with these rows.
 std::string said_of(const std::string& rows, std::size_t keys = 1) {
   const std::string text = "# words\nname,speed [m/s],fast,date,source\n" + rows;
   try {
@@ -72,7 +72,7 @@ TEST(FactTable, SaysWhereAndWhatIsWrong) {
   EXPECT_THROW(other_columns(), std::logic_error);
 }
 
-// Checks tables of facts only; tables in cli/ and report/words/ contain names and sentences.
+// Checks tables of facts only, not those of cli/ and report/words/, which contain names and sentences.
 TEST(FactTable, EveryRowOfEveryTableHasASourceAndADate) {
   const std::filesystem::path source = std::filesystem::path(DADSIM_SOURCE_DIR) / "src";
   std::set<std::string> tables;

@@ -11,7 +11,7 @@
 namespace dadsim {
 namespace {
 
-// Regression: an interrupted sweep continued with matrices that a nested loop had left half filled.
+// An interrupted sweep once continued with matrices that a nested loop had filled only partly.
 TEST(ParallelLoops, ALoopThatIsGivenUpSaysSoToWhoWouldUseWhatItLeaves) {
   const tbb::global_control four(tbb::global_control::max_allowed_parallelism, 4);
   constexpr std::size_t kInner = 1000;

@@ -2,8 +2,8 @@
 
 namespace dadsim::test {
 
-/// True if the tests and the program that they start are built with a sanitizer. Such a build is many times slower, so
-/// tests learn for one epoch: they show that learning runs without findings, not its results.
+/// True if a sanitizer is built into the tests and the program that they start. Such builds are many times slower.
+/// Tests then learn for one epoch, to show that learning runs without findings and not what it learns.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #else

@@ -10,7 +10,7 @@
 
 namespace dadsim::test {
 
-/// A new temporary folder, deleted with its content by the destructor.
+/// A new temporary folder, which the destructor deletes with its content.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -27,7 +27,7 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::string path(const std::string& name) const { return (path_ / name).string(); }
-  /// Writes a new file, creates its parent folders, and returns its path.
+  /// Writes a new file, with its parent folders, and returns its path.
   std::string write(const std::string& name, const std::string& content) const {
     std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name, std::ios::binary) << content;

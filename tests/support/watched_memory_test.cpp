@@ -18,8 +18,7 @@ int take(void (*)(void*), void* (*allocate)(std::size_t), void* (*)(void*, std::
   return 0;
 }
 
-// Regression: if memory was denied, libxml2 called a scenario not well-formed, and dadsim called its own schema
-// invalid.
+// Without memory, libxml2 once called a scenario not well-formed, and dadsim its own schema invalid.
 TEST(WatchedMemory, TellsWhatWasDeniedToTheLibrary) {
   WatchedMemory memory = WatchedMemory::of(&take);
   EXPECT_NO_THROW(memory.check());
@@ -32,11 +31,11 @@ TEST(WatchedMemory, TellsWhatWasDeniedToTheLibrary) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers have their own allocators
-// Regression: without memory, libxml2 crashed the process or wrote documents without an element.
+// Without memory, libxml2 once crashed the process, or wrote documents without an element.
 TEST(WatchedMemory, TheLibraryComesToItsEndOutOfAReserve) {
   const auto in_want = [] {
     WatchedMemory::of(&take);
-    constexpr std::size_t kLarge = 300 * 1024;  // bytes; large enough for pages of its own
+    constexpr std::size_t kLarge = 300 * 1024;  // bytes; large enough to get pages of its own
     const auto is_denied = [] {
       try {
         WatchedMemory::check();
@@ -48,7 +47,7 @@ TEST(WatchedMemory, TheLibraryComesToItsEndOutOfAReserve) {
     char* const before = WatchedMemory::duplicate("of the system");
     const rlimit none{0, 0};
     setrlimit(RLIMIT_AS, &none);
-    while (std::malloc(kLarge) != nullptr) {  // exhaust the memory that the process already holds
+    while (std::malloc(kLarge) != nullptr) {  // uses up all memory that the process already has
     }
     if (is_denied()) _exit(1);
     auto* const large = static_cast<char*>(WatchedMemory::allocate(kLarge));
@@ -60,7 +59,7 @@ TEST(WatchedMemory, TheLibraryComesToItsEndOutOfAReserve) {
     if (moved == nullptr || std::strcmp(moved, "of the system") != 0) _exit(4);
     WatchedMemory::release(larger);
     WatchedMemory::release(moved);
-    if (WatchedMemory::allocate(kLarge) != nullptr) _exit(5);  // the reserve is limited
+    if (WatchedMemory::allocate(kLarge) != nullptr) _exit(5);  // the reserve has a limit
     _exit(0);
   };
   EXPECT_EXIT(in_want(), testing::ExitedWithCode(0), "");

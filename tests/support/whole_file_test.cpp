@@ -38,7 +38,7 @@ TEST(WholeFile, WhatCannotBeReadToItsEndIsNoFile) {
     EXPECT_EQ(std::string(error.what()),
               path + ": cannot be read: Is a directory; use a file that can be read to its end");
   }
-  // /proc/self/mem has no memory at its beginning, so reading fails as on a broken device.
+  // /proc/self/mem has no memory at address 0, so reading fails as from a broken device.
   EXPECT_THROW(static_cast<void>(whole_file("/proc/self/mem")), EnvironmentError);
 }
 
@@ -70,7 +70,7 @@ TEST(WholeFile, AnInputHasALimit) {
   const std::string sparse = folder.write("sparse", "");
   ASSERT_EQ(::truncate(sparse.c_str(), off_t{20} << 30U), 0);
   EXPECT_EQ(said(sparse), sparse + ": has more than 1 MiB; a part of it");
-  // A pipe has no known size.
+  // The size of a pipe is unknown.
   const std::string fifo = folder.path("fifo");
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   std::thread writer([&] {
@@ -81,8 +81,8 @@ TEST(WholeFile, AnInputHasALimit) {
   writer.join();
 }
 
-// Regression: without a free file descriptor, a scenario was reported as unreadable ("give yourself the right to read
-// it"), and a file that seemed missing was overwritten.
+// Without a free file descriptor, a scenario was once called unreadable ("give yourself the right to read it"), and a
+// file that seemed to be missing was overwritten.
 TEST(WholeFile, WhatTheSystemDeniesIsNoFaultOfTheFile) {
   const test::TemporaryFolder folder;
   const std::string path = folder.write("there", "content");

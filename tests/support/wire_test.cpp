@@ -71,7 +71,7 @@ TEST(Wire, ReadsWhatItHasWritten) {
   EXPECT_FALSE(again.branches[1].weight);
 }
 
-// These bytes must not change: files of earlier sweeps contain them.
+// These bytes must not change, as files of earlier sweeps contain them.
 TEST(Wire, BytesAreThese) {
   EXPECT_EQ(bytes_of(true), std::string("\1", 1));
   EXPECT_EQ(bytes_of(Colour::blue), std::string("\2", 1));
@@ -89,7 +89,7 @@ TEST(Wire, RefusesWhatIsCutOffOrMeansNothing) {
   EXPECT_THROW(static_cast<void>(WireReader("\3").read<Colour>()), std::out_of_range);
   EXPECT_THROW(static_cast<void>(WireReader("\2\0").read<std::optional<std::uint8_t>>()), std::out_of_range);
   EXPECT_THROW((static_cast<void>(WireReader("\2\1").read<std::variant<std::uint8_t, bool>>())), std::out_of_range);
-  // A length without data must not allocate memory.
+  // A length that no data follow must not allocate memory.
   const std::string endless = bytes_of(std::numeric_limits<std::uint64_t>::max());
   EXPECT_THROW(static_cast<void>(WireReader(endless).read<std::vector<double>>()), std::out_of_range);
   EXPECT_THROW(static_cast<void>(WireReader(endless).read<std::vector<Circle>>()), std::out_of_range);

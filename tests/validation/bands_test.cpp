@@ -1,5 +1,5 @@
-// Computes the printed bands from the rows of validation, and counts the rows inside bands that were computed from all
-// other tables (docs/bands.md, docs/validation.md).
+// Computes the printed bands from the rows of validation. Counts how many rows are inside bands that are computed
+// without the row's own table (docs/bands.md, docs/validation.md).
 #include "estimate/bands.hpp"
 
 #include <fmt/ranges.h>
@@ -23,8 +23,8 @@
 namespace dadsim {
 namespace {
 
-/// Returns the group that is left out together with a row: its table, or its testbed network, because other rows there
-/// use the same lines. All tables of the one H100 are one group: one machine and one framework.
+/// Returns the group that is left out together with a row: the row's table, or its testbed network, whose lines other
+/// tables use too. All tables of the one H100 are one group, as machine and framework are the same.
 std::string left_out_with(const test::ResidualRow& row) {
   if (row.table.starts_with("pytorch-h100-")) return "pytorch-h100";
   static const std::set<std::string> kOfTestbed{"wide testbed", "gloo",    "training",        "BBR",
@@ -40,16 +40,17 @@ bool is_assumed(const std::string& category) {
   return category.ends_with(".assumed") || category.ends_with(".kernels") || category.ends_with(".experts");
 }
 
-constexpr double kMostOfStep = 0.75;  ///< a row counts for the category of its longest part from this share on
+constexpr double kMostOfStep = 0.75;  ///< a row counts for the category of its longest part if this part takes at least
+                                      ///< this share
 
-/// Steps of one network, computed by one software on one kind of device.
+/// Steps of one network, run by one software on one kind of device.
 struct StepsOfOneNetwork {
   std::string table, left_out_with;
   std::vector<const test::ResidualRow*> rows;
 };
 
-/// Groups the computing steps by network; keeps networks with several steps. Tables that end in "-unsaid" repeat other
-/// rows.
+/// Groups rows that mainly compute by network, and keeps networks with several steps. Skips tables that end in
+/// "-unsaid", which repeat other rows.
 std::vector<StepsOfOneNetwork> steps_by_network(const std::vector<test::ResidualRow>& rows) {
   std::map<std::string, StepsOfOneNetwork> steps;
   for (const test::ResidualRow& row : rows) {
@@ -71,7 +72,7 @@ std::vector<StepsOfOneNetwork> steps_by_network(const std::vector<test::Residual
   return result;
 }
 
-/// Predicts each step of a network by the error of another step, half of the steps away.
+/// Predicts each step of a network by the error of another step of the network, half-way around its list.
 void add_own_steps(const std::vector<test::ResidualRow>& rows, const std::string& left_out,
                    std::vector<estimate::Residual>& result) {
   int number = 0;
@@ -89,7 +90,7 @@ void add_own_steps(const std::vector<test::ResidualRow>& rows, const std::string
 
 // ---- what was not seen ----
 
-/// Setting of a row's step, its software, and the source that is left out with it.
+/// A row's step, its software, and the source that is left out together with it.
 struct RowSetting {
   estimate::StepSetting step;
   std::string software, source;
@@ -122,7 +123,8 @@ estimate::StepSetting setting_of(const std::string& device, const std::string& p
   return step;
 }
 
-/// Returns the settings of rows of residuals.csv, by table and row. Steps predicted by a device's class have none.
+/// Returns settings of rows of residuals.csv, by table and row. Rows without a device of their own (predicted by its
+/// class) have none.
 const std::map<std::pair<std::string, std::string>, RowSetting>& row_settings() {
   static const auto kSettings = [] {
     std::map<std::pair<std::string, std::string>, RowSetting> all;
@@ -168,7 +170,7 @@ const RowSetting* setting_of(const test::ResidualRow& row) {
   return found == row_settings().end() ? nullptr : &found->second;
 }
 
-/// Returns the settings of measured steps by device and program, without the rows of source `left_out`.
+/// Returns the measured steps by device and program, without rows of the source `left_out`.
 std::vector<estimate::SeenSteps> seen_without(const std::vector<test::ResidualRow>& rows, const std::string& left_out,
                                               const std::string& software = "") {
   std::map<std::pair<std::string, std::string>, estimate::SeenSteps> seen;
@@ -180,7 +182,7 @@ std::vector<estimate::SeenSteps> seen_without(const std::vector<test::ResidualRo
     const RowSetting* setting = setting_of(row);
     if (setting == nullptr || setting->source == left_out) continue;
     const estimate::StepSetting& step = setting->step;
-    // Steps of other software count as steps of another program.
+    // With other software, a step counts as one of another program.
     const std::string program = software.empty() || setting->software == software ? step.program : "another";
     estimate::SeenSteps& one = seen[{step.device, program}];
     one.device = step.device;
@@ -194,7 +196,7 @@ std::vector<estimate::SeenSteps> seen_without(const std::vector<test::ResidualRo
   return result;
 }
 
-/// Returns the categories of a row's step that no row of another source has, including its software.
+/// Returns the categories of a row's step, and of its software, in which no other source has a row.
 std::vector<std::string> unseen_of(const RowSetting& row, const std::vector<test::ResidualRow>& rows) {
   std::vector<std::string> unseen = estimate::unseen_in(row.step, seen_without(rows, row.source));
   if (!unseen.empty() && (unseen.front() == "unseen.device" || unseen.front() == "unseen.software")) return unseen;
@@ -203,7 +205,7 @@ std::vector<std::string> unseen_of(const RowSetting& row, const std::vector<test
   return unseen;
 }
 
-/// Adds each row to the categories that no other source has.
+/// Adds each row to the categories that only its own source has.
 void add_unseen(const std::vector<test::ResidualRow>& rows, const std::string& left_out,
                 std::vector<estimate::Residual>& result) {
   static std::map<std::pair<std::string, std::string>, std::vector<std::string>> known;
@@ -220,8 +222,8 @@ void add_unseen(const std::vector<test::ResidualRow>& rows, const std::string& l
   }
 }
 
-/// Returns the residuals of rows by category. A row counts for the category of its longest part, if this part takes
-/// most of the time. Rows to which a constant was fitted alone do not count.
+/// Returns the residuals of rows by category. A row counts for the category of its longest part if this part takes most
+/// of the time. Rows that determined a constant by themselves do not count.
 std::vector<estimate::Residual> residuals_without(const std::vector<test::ResidualRow>& rows,
                                                   const std::string& left_out) {
   std::vector<estimate::Residual> result;
@@ -236,7 +238,7 @@ std::vector<estimate::Residual> residuals_without(const std::vector<test::Residu
   return result;
 }
 
-/// Returns the parts of a row's time. `seen`: steps of other sources.
+/// Returns the parts of a row's time; `seen`: measured steps of other sources.
 std::vector<estimate::TimePart> parts_of(const test::ResidualRow& row, const std::vector<estimate::SeenSteps>& seen) {
   std::vector<estimate::TimePart> parts = row.time_parts();
   const RowSetting* setting = setting_of(row);
@@ -256,7 +258,7 @@ std::vector<estimate::ErrorCategory> spreads_of(const std::vector<estimate::Resi
   return categories;
 }
 
-/// Prints half the width of a band, as a share of the prediction: "±24 %".
+/// Prints half the width of a band as a fraction of the prediction: "±24 %".
 std::string width_in_words(double half) { return fmt::format("±{:.0f} %", 100 * half); }
 
 double half_width(const estimate::Spread& spread) { return (spread.high - spread.low) / 2; }
@@ -268,7 +270,7 @@ std::string today() {
   return text;
 }
 
-/// Returns the table with these numbers; unchanged rows keep their date.
+/// Returns the table with these spreads; a row that does not change keeps its date.
 std::string table_of(const std::string& before, const std::vector<estimate::ErrorCategory>& spreads) {
   std::string text;
   std::size_t row = 0;
@@ -296,7 +298,7 @@ std::string table_of(const std::string& before, const std::vector<estimate::Erro
 TEST(Bands, AreThoseOfTheRows) {
   const std::string file = std::string(DADSIM_SOURCE_DIR) + "/src/estimate/category_spreads.csv";
   const std::vector<estimate::ErrorCategory> now = spreads_of(residuals_without(test::residual_rows(), ""));
-  // While tables are written, the compiled table is outdated.
+  // While the tables are being rewritten, the table that was compiled in is outdated.
   const bool writes = std::getenv("DADSIM_WRITE_VALIDATION") != nullptr;
   const std::string table_text = table_of(whole_file(file).value(), now);
   if (writes) std::ofstream(file) << table_text;
@@ -319,7 +321,7 @@ TEST(Bands, AreThoseOfTheRows) {
   table.expect_in_document();
 }
 
-/// A row, and whether it is inside its bands: with all rows, and without the rows of its table.
+/// A row, and whether it is inside its bands: computed from all rows, and without the row's table.
 struct HeldRow {
   const test::ResidualRow* row = nullptr;
   std::string category, table;
@@ -380,7 +382,7 @@ void expect_coverage(const std::vector<HeldRow>& held) {
       "coverage", {"category", "tables", "rows", "left out: inside", "share", "mean share of a table", "width"});
   double all = 0;
   for (const estimate::ErrorCategory& category : estimate::error_categories()) {
-    std::map<std::string, std::pair<double, double>> of_table;  // rows inside, all rows
+    std::map<std::string, std::pair<double, double>> of_table;  // number of rows inside the band, number of rows
     double count = 0;
     double inside = 0;
     double width = 0;
@@ -397,7 +399,7 @@ void expect_coverage(const std::vector<HeldRow>& held) {
     const auto tables = static_cast<double>(of_table.size());
     double of_tables = 0;
     for (const auto& [name, one] : of_table) of_tables += share(one.first, one.second) / tables;
-    // Rows of a table share their errors, so coverage is known only to the root of 0.9 × 0.1 ÷ tables.
+    // Rows of a table share errors, so the coverage has a standard error of about √(0.9 × 0.1 ÷ tables).
     const double unsure = std::sqrt(0.09 / tables);
     EXPECT_GE(share(inside, count), std::min(0.85, 0.9 - unsure)) << category.name;
     EXPECT_LE(share(inside, count), std::max(0.95, 0.9 + unsure)) << category.name;
@@ -412,7 +414,7 @@ void expect_coverage(const std::vector<HeldRow>& held) {
   table.expect_in_document();
 }
 
-/// Compares the errors of all predicted rows, table by table, with the page.
+/// Compares the errors of all predicted rows with the page, table by table.
 void expect_errors_of_tables(const std::vector<HeldRow>& held) {
   test::DocumentedTable table(
       "tables", {"table", "rests on", "rows", "mean error", "signed", "tau", "inside", "left out: inside", "width"});
@@ -420,7 +422,7 @@ void expect_errors_of_tables(const std::vector<HeldRow>& held) {
   for (const HeldRow& one : held) {
     if (std::ranges::find(names, one.row->table) == names.end()) names.push_back(one.row->table);
   }
-  names.emplace_back();  // stands for all tables
+  names.emplace_back();  // an empty name is the row for all tables
   for (const std::string& name : names) {
     for (const bool assumed : {false, true}) {
       std::vector<test::Compared> compared;
@@ -461,7 +463,7 @@ double median_of(std::vector<double> values) {
   return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
 }
 
-/// Errors of rows, and the number inside bands that were computed without their table.
+/// Errors of rows, half-widths, and the number of rows inside bands that were computed without their table.
 struct HeldErrors {
   std::vector<double> errors, half_widths;
   double inside = 0;
@@ -473,7 +475,7 @@ struct HeldErrors {
   double count() const { return static_cast<double>(errors.size()); }
 };
 
-/// Means over tables of the median error, the share inside and the median half-width.
+/// Means over tables: of the median error, the fraction inside, and the median half-width.
 struct MeanOfTables {
   double error = 0, inside = 0, half_width = 0, tables = 0;
   void add(const HeldErrors& of) {
@@ -484,12 +486,12 @@ struct MeanOfTables {
   }
 };
 
-/// Leaves out whole sources. Compares predictions without and with one measured step of the same network, over all
-/// pairs of its steps.
+/// Compares predictions with and without one measured step of the same network, over all pairs of the network's steps.
+/// The whole source of the row is left out.
 TEST(Bands, NarrowWithOneStepOfTheSameSoftware) {
   const std::vector<test::ResidualRow> rows = test::residual_rows();
   std::map<std::string, std::vector<estimate::ErrorCategory>> without;
-  std::map<std::string, std::pair<HeldErrors, HeldErrors>> of_table;  // without a measured step, with one
+  std::map<std::string, std::pair<HeldErrors, HeldErrors>> of_table;  // by table: without a measured step, and with one
   HeldErrors all_cold, all_own;
   for (const StepsOfOneNetwork& of : steps_by_network(rows)) {
     auto& others = without[of.left_out_with];
@@ -538,7 +540,7 @@ TEST(Bands, NarrowWithOneStepOfTheSameSoftware) {
   table.expect_in_document();
 }
 
-/// Measures the errors of a framework's rates within the source of the rates, and in another source.
+/// Measures how well a framework's rates predict rows of their own source and rows of another source.
 TEST(Bands, OfFrameworksWithinASourceAndBetweenSources) {
   const std::string category = "network.framework";
   std::map<bool, std::vector<test::ResidualRow>> rows;

@@ -1,5 +1,5 @@
-// Compares jobs measured before and after one change on the same machines (changes.csv): how much the step time
-// changes, measured and predicted (docs/validation/changes.md).
+// Compares how much one change alters the step time on the same machines, measured (changes.csv) and predicted
+// (docs/validation/changes.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -86,12 +86,12 @@ Settings settings_of(const std::string& text) {
   return settings;
 }
 
-/// Returns the only setting in which two jobs differ; empty if there is none, or several.
+/// Returns the only setting in which two jobs differ; empty if there is none or more than one.
 std::string only_change(const ChangeRow& a, const ChangeRow& b) {
   for (const char* same : {"table", "platform", "gpus", "device", "batch"}) {
     if (a.at(same) != b.at(same)) return "";
   }
-  // The last word of a job of Megatron-Bridge is its container.
+  // A job of Megatron-Bridge ends with the name of its container.
   const auto container = [](const ChangeRow& row) { return row.at("case").substr(row.at("case").rfind(' ')); };
   if (a.at("table") == "megatron-bridge" && container(a) != container(b)) return "";
   Settings first = settings_of(a.at("timed_as"));
@@ -106,17 +106,17 @@ std::string only_change(const ChangeRow& a, const ChangeRow& b) {
   return changed.size() == 1 ? changed.front() : "";
 }
 
-/// Differences of steps of jobs that have one setting changed.
+/// Counts of pairs of jobs that differ in one setting, by how well their difference is predicted.
 struct PairsOfJobs {
   std::size_t pairs = 0, beyond = 0, right = 0, close = 0;
   double difference = 0;  ///< sum of the absolute differences
 };
 
-/// Compares all jobs of 2025 and 2026 that differ in one setting, by the predictions of their own test. Another network
-/// is another job.
+/// Compares all pairs of jobs of 2025 and 2026 that differ in one setting, using the predictions of jobs_2026_test.
+/// Jobs with different networks form no pair.
 TEST(ChangesValidation, JobsThatDifferInOneSetting) {
   constexpr double kPoints = 0.05;
-  constexpr double kMeasurable = 0.02;  // a smaller change may have the sign of the scatter
+  constexpr double kMeasurable = 0.02;  // below this relative change, the measured sign may be due to scatter
   std::map<std::pair<std::string, std::string>, test::Compared> seconds;
   for (const test::ResidualRow& row : test::residual_rows()) seconds[{row.table, row.what}] = row.seconds;
   const auto seconds_of = [&](const ChangeRow& row) {

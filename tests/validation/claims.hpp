@@ -19,24 +19,24 @@
 #include "support/data_folder.hpp"
 #include "support/temporary_folder.hpp"
 
-// Tests claims of papers: runs their scenarios in scenarios/claims/ and compares the verdicts with a page. A claim is a
-// table row of docs/paper.md that begins with its name in backticks and has its verdict in italics.
+// Tests claims of papers: runs scenarios of scenarios/claims/ and compares the verdicts with a page. A claim is a table
+// row of docs/paper.md that begins with the claim's name in backticks and has the verdict in italics.
 namespace dadsim::test {
 
-/// Settings with which a claim's scenario is run.
+/// Settings for running a claim's scenario.
 struct ClaimQuestion {
-  int seeds = 1;  ///< seeds 1 to this number
+  int seeds = 1;  ///< number of seeds, from 1 on
   std::vector<std::string> changes = {};
-  std::set<std::string> runs = {};  ///< labels; empty: all
+  std::set<std::string> runs = {};  ///< labels of runs; empty: all runs
   std::filesystem::path data = {};
 };
 
-/// Runs of a scenario by label, one for each seed.
+/// Runs of a scenario by label, with one run per seed.
 class ClaimRuns {
  public:
   using Figure = std::function<double(const nlohmann::json& run)>;
 
-  /// Runs scenarios/NAME.xml.
+  /// Runs scenarios/NAME.xml with all seeds.
   explicit ClaimRuns(const std::string& name, const ClaimQuestion& question = {}) {
     const QuickKernels quick;
     const TemporaryFolder folder;
@@ -74,8 +74,8 @@ class ClaimRuns {
   std::map<std::string, std::vector<nlohmann::json>> runs_;
 };
 
-/// Returns the verdict of docs/paper.md on a claim: "holds", "does not hold", "undecided here"; empty if the page has
-/// no such row.
+/// Returns the verdict on a claim in docs/paper.md: "holds", "does not hold" or "undecided here"; empty if the page
+/// lacks the claim.
 inline std::string documented_verdict(const std::string& claim) {
   static const std::string page = read_file(DADSIM_SOURCE_DIR "/docs/paper.md");
   const std::regex row("\\| `" + claim + "` \\|[^\\n]*\\| \\*([a-z ]+)\\* \\|");

@@ -1,5 +1,5 @@
-// Expects every published figure of dAD's authors on the page that compares with them, next to ours or marked as
-// missing.
+// Expects that the page of comparisons has every published figure of dAD's authors, with a figure of dadsim or a note
+// that it is missing.
 #include <gtest/gtest.h>
 
 #include <fstream>

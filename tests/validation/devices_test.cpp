@@ -15,12 +15,12 @@
 namespace dadsim {
 namespace {
 
-/// Data-parallel training on the first GPUs of a shipped platform.
+/// Data-parallel training on the first GPUs of a platform.
 struct Training {
-  std::string platform, device, workload, batch;  ///< batch per GPU
+  std::string platform, device, workload, batch;  ///< samples per GPU
   std::size_t gpus = 1;
   std::string precision = "fp32";
-  bool by_server = false;  ///< parameters on the processors of the server
+  bool by_server = false;  ///< the server's processors hold the parameters
 };
 
 report::RunResult step_of(const Training& training) {
@@ -36,7 +36,7 @@ report::RunResult step_of(const Training& training) {
   return study::run_experiment(scenario, false).runs.front();
 }
 
-/// Adds a row of residuals; for a single device, also a row of the prediction by its class.
+/// Adds a row of residuals. For a single device, also adds a row predicted by the device's class.
 double add_residuals(test::Residuals& residuals, const Training& training, const std::string& what,
                      const std::string& role, double measured, bool alone) {
   const report::RunResult run = step_of(training);
@@ -56,7 +56,7 @@ double add_residuals(test::Residuals& residuals, const Training& training, const
 
 std::string rate(double value) { return fmt::format("{:.{}f}", value, value < 1000 ? 1 : 0); }
 
-/// Errors of a table, for calibrated and predicted rows.
+/// Errors of a table's calibrated and predicted rows.
 class Verdict {
  public:
   void add(bool calibrated, const test::Compared& row) {
@@ -64,14 +64,14 @@ class Verdict {
     all_.push_back(row);
   }
 
-  /// Expects that each calibrated row is off by at most 15 %, and the predicted rows by at most `mean` on average.
+  /// Expects an error of at most 15 % in every calibrated row, and of at most `mean` on average over predicted rows.
   void expect_errors(const std::string& table, double mean) const {
     for (const test::Compared& row : calibrated_) EXPECT_LE(std::abs(row.error()), 0.15) << table;
     if (!predicted_.empty()) {
       EXPECT_LE(test::mean_absolute_error(predicted_), mean) << table;
     }
   }
-  /// Expects that rows are predicted in their measured order.
+  /// Expects that predictions order the rows as measurements do.
   void expect_order(const std::string& table) const { EXPECT_GE(estimate::kendall_tau(all_).value(), 0.9) << table; }
 
   std::vector<std::string> row(const std::string& table) const {
@@ -91,7 +91,7 @@ test::DocumentedTable summary(const std::string& name) {
   return {name, {"table", "calibrated rows", "mean error", "predicted rows", "mean error", "Kendall tau"}};
 }
 
-// OneFlow is the fastest framework, and efficiencies were calibrated on it; the others show how far frameworks differ.
+// OneFlow, the fastest framework, determined the efficiencies. The other rows show how far frameworks differ.
 TEST(DeviceValidation, DlperfThroughputIsAsDocumented) {
   test::DocumentedTable table("dlperf", {"workload", "batch", "GPUs", "role", "predicted/s", "OneFlow/s", "error",
                                          "other frameworks/s", "predicted speed-up", "OneFlow's speed-up"});
@@ -129,8 +129,8 @@ TEST(DeviceValidation, DlperfThroughputIsAsDocumented) {
   residuals.expect_in_file();
 }
 
-/// Returns the seconds of the evaluations that the rules require: every fourth epoch, 50,000 images forward, each a
-/// third of a step's work per image (MLPerf Training rules, section on evaluation).
+/// Returns the seconds of evaluations that the MLPerf Training rules require: every fourth epoch, 50,000 images
+/// forward. An image takes a third of a training step's work.
 double evaluation_seconds(double epochs, double images_per_second) {
   constexpr double kEvery = 4;
   constexpr double kImages = 50'000;
@@ -157,7 +157,7 @@ TEST(DeviceValidation, MlperfStepsAndTimesAreAsDocumented) {
                       cells["round"] + " " + cells["system"], cells["role"], batch / std::stod(cells["rate"]),
                       cells["nodes"] == "1"),
         batch / std::stod(cells["rate"])};
-    // Rows that are cited by the catalogue's efficiencies.
+    // The catalogue's efficiencies were calibrated on these rows.
     const bool calibrated = cells["role"] == "calibrated";
     by_step.add(calibrated, step);
     steps.add({cells["round"], cells["system"], cells["gpus"], cells["batch"], cells["role"],

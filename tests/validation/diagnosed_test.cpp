@@ -1,4 +1,5 @@
-// Compares measurements that people found normal or wrong with the result of `dadsim diagnose` (docs/diagnose.md).
+// Compares measurements that their authors found normal or slow with the results of `dadsim diagnose`
+// (docs/diagnose.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,12 +55,12 @@ report::Diagnosis diagnose(const DiagnosedRow& row) {
   return study::diagnose_scenario(scenario_of(row), measured, false);
 }
 
-/// Counts of causes, causes found, normal measurements, and false alarms.
+/// Counts of known causes, causes found, normal measurements, and false alarms.
 struct Found {
   int causes = 0, found = 0, normal = 0, alarms = 0;
 };
 
-/// Compares the rows of one measure with the table of that name.
+/// Compares rows of one measure with the documented table of that name.
 Found hold_to_table(const std::string& measure, const std::string& name) {
   test::DocumentedTable table(
       name, {"case", "measured", "÷ expected", "band", "verdict", "cause that was found", "its place", "first named"},
@@ -92,7 +93,8 @@ Found hold_to_table(const std::string& measure, const std::string& name) {
   return sum;
 }
 
-/// Expects the true cause first or second in seven of ten cases, and at most one in ten normal steps called slow.
+/// Expects that in seven of ten cases the true cause is first or second, and that at most one in ten normal rows is
+/// called slow.
 TEST(DiagnosedValidation, CollectivesAreDiagnosed) {
   const Found sum = hold_to_table("bus", "diagnosed-collectives");
   EXPECT_GE(10 * sum.found, 7 * sum.causes);

@@ -1,5 +1,5 @@
-// Compares distribution mismatch correction (src/models/distribution_correction.hpp) with running and batch statistics
-// on a small network with batch norms, by corruption. The table is in docs/drift.md.
+// Compares distribution mismatch correction (src/models/distribution_correction.hpp) with running and batch statistics,
+// per corruption, on a small network with batch norms. docs/drift.md has the table.
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
@@ -126,8 +126,8 @@ models::Network DmcValidation::network_;
 models::SourceQuantiles DmcValidation::source_;
 models::Samples DmcValidation::test_;
 
-// Accuracies of 4000 samples have a standard deviation of at most 0.8 points, and differences on the same samples less.
-// Here, two points count as a difference.
+// An accuracy over 4,000 samples has a standard deviation of at most 0.8 points; differences on the same samples have
+// less. Here, two points count as a difference.
 
 TEST_F(DmcValidation, CleanDataAreLeftAsTheyAre) {
   const Row large = row_of("none", test_, 1000);
@@ -229,7 +229,7 @@ TEST(DmcOnDigits, CorrectionsOfPicturesBySeverity) {
   models::Network network(data.shape, model, 3);
   models::set_flat_state(network, history.get(learning.train(learning.initial(), {.site = 0, .steps = 600}))->numbers);
   const models::SourceQuantiles source = models::source_quantiles(network, data.train.features, 64);
-  // Keeps the rows that the expectations below need; with DADSIM_ALL_DRAWN the table of docs/drift.md is printed.
+  // Keeps only the rows that the expectations need. With DADSIM_ALL_DRAWN, prints the whole table of docs/drift.md.
   const bool all = std::getenv("DADSIM_ALL_DRAWN") != nullptr;
   const std::set<spec::Corruption> decides{spec::Corruption::gamma, spec::Corruption::exponential,
                                            spec::Corruption::gain_offset, spec::Corruption::contrast};
@@ -263,11 +263,11 @@ TEST(DmcOnDigits, CorrectionsOfPicturesBySeverity) {
   EXPECT_LT(small.norms, plain.source - 2);
   EXPECT_LT(skewed.batch, skewed.source - 2);
   EXPECT_LT(skewed.norms, skewed.source - 2);
-  // Severe corruptions that map each value monotonically are undone by the quantiles of the inputs.
+  // Quantiles of the inputs undo severe corruptions that map each value monotonically.
   for (const char* monotone : {"gamma", "exponential", "gain-offset"}) {
     EXPECT_GT(rows[monotone].back().inputs, rows[monotone].back().source) << monotone;
   }
-  // A change of contrast is one gain and offset per picture; the inputs of a batch norm change accordingly.
+  // A change of contrast is one gain and one offset per picture, and changes a batch norm's inputs in the same way.
   EXPECT_GT(rows["contrast"].back().norms, rows["contrast"].back().source + 10);
   EXPECT_GT(rows["contrast"].back().batch, rows["contrast"].back().source + 10);
 }

@@ -25,7 +25,7 @@ struct Row {
   test::Compared seconds;
 
   bool is_stream() const { return operation == "send"; }
-  /// Returns false if the measured time has no known explanation.
+  /// Returns false for measured times without a known explanation.
   bool is_understood() const { return !system.ends_with("collapse"); }
   double ratio() const { return seconds.predicted / seconds.measured; }
 };
@@ -49,7 +49,7 @@ sim::CollectiveJob job_of(const Row& row) {
   sim::CollectiveJob job;
   job.request.bytes = {row.bytes};
   job.algorithm = row.algorithm;
-  // Users who choose the algorithm choose the protocol with it.
+  // A row with a given algorithm uses Simple, since users who choose the algorithm also choose the protocol.
   if (row.algorithm != "auto") job.request.protocol = collectives::Protocol::simple;
   job.request.kind = row.operation == "broadcast" ? step::CollectiveKind::broadcast : step::CollectiveKind::all_reduce;
   if (row.is_stream()) {
@@ -63,7 +63,7 @@ const std::vector<Row>& rows() {
   static const std::vector<Row> all = [] {
     std::vector<Row> result;
     for (auto& cells : test::measured("fast-ethernet")) result.push_back(row_of(cells));
-    // Rows of one cluster share one simulation.
+    // Rows on equal clusters share one simulation.
     std::map<std::tuple<std::string, std::int64_t, std::int64_t, double, std::int64_t, std::int64_t, std::int64_t>,
              std::vector<Row*>>
         clusters;
@@ -90,7 +90,7 @@ const std::vector<Row>& rows() {
   return all;
 }
 
-/// Returns exp of the median of |log(predicted ÷ measured)|.
+/// Returns the typical factor of error: exp of the median of |log(predicted ÷ measured)|.
 double typical_factor(const std::vector<Row>& of) {
   std::vector<double> logs;
   for (const Row& row : of) logs.push_back(std::abs(std::log(row.ratio())));
@@ -108,7 +108,7 @@ std::vector<Row> select(const auto& condition) {
 TEST(FastEthernetValidation, RowsStayWithinTheirBounds) {
   struct Group {
     const char* name;
-    double most;  ///< typical factor
+    double most;  ///< largest typical factor
     bool (*of)(const Row&);
   };
   const auto a3 = [](const Row& row, std::int64_t nodes) {
@@ -153,7 +153,7 @@ TEST(FastEthernetValidation, EveryRowIsAsDocumented) {
                row.taken, fmt::format("{:.0f}", row.bytes), fmt::format("{:.3f}", 1e3 * row.seconds.predicted),
                fmt::format("{:.3f}", 1e3 * row.seconds.measured), fmt::format("{:.2f}", row.ratio())});
     if (row.is_stream() || !row.is_understood() || row.bytes < 64 * kMebibyte) continue;
-    // Leaves out rows whose own repetitions or settings differ by more than the bound.
+    // Leaves out rows whose own repetitions or settings differ by more than the bound below.
     const bool crossed = row.system == "gcp-v100" && on.nodes == 2 && on.gpus == 8;
     if (crossed) continue;
     EXPECT_NEAR(row.ratio(), 1, 0.35) << row.system << ' ' << row.algorithm << ' ' << row.bytes;

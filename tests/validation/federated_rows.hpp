@@ -12,8 +12,8 @@
 #include "support/temporary_folder.hpp"
 #include "validation/measured.hpp"
 
-// Writes rows of tests/validation/federated.csv as scenarios, with one function per source. A scenario depends only on
-// the row's columns and on the software's name in the table of frameworks. Nothing is chosen row by row.
+// Turns rows of tests/validation/federated.csv into scenarios, with one function per source. A scenario depends only on
+// the row's columns and on the software's name in the table of frameworks; nothing is chosen for a single row.
 
 namespace dadsim::test {
 
@@ -25,7 +25,7 @@ inline std::pair<std::string, std::string> line_of(const std::string& text) {
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
-/// Parses places and their numbers of peers: "US 4|EU 2".
+/// Parses places with their numbers of peers: "US 4|EU 2".
 inline std::vector<std::pair<std::string, int>> peers_of(const FederatedRow& row) {
   std::vector<std::pair<std::string, int>> peers;
   for (const std::string& place : split(row.at("peers"), '|')) {
@@ -41,11 +41,11 @@ inline int count_of(const FederatedRow& row) {
   return count;
 }
 
-/// Returns a scenario of hivemind between places: a region for each place, and a <pair> per two places with the
-/// measured rate of one stream. Hosts have the measured rate of two peers in one place. Ten streams carried ten times
-/// as much between US and EU, so the total rate of a line is unknown; it is set to a host's rate. A step is 32,768
-/// samples of all peers, in half precision. Its exchange is exposed, because nothing is sent before the last gradient.
-/// The exchange without the framework is the same.
+/// Returns a scenario of hivemind, with a region per place, and a <pair> with the measured rate of one stream per two
+/// places. Hosts have the measured rate between two peers of one place. Ten streams between US and EU carried ten times
+/// as much, so the total rate of a line is unknown and set to a host's rate. A step is 32,768 samples of all peers in
+/// half precision. Its exchange is exposed, since nothing is sent before the last gradient, with and without the
+/// framework.
 inline scenario::Scenario hivemind_scenario(const FederatedRow& row, const std::string& framework,
                                             const TemporaryFolder& folder) {
   constexpr int kSamples = 32768;
@@ -64,7 +64,7 @@ inline scenario::Scenario hivemind_scenario(const FederatedRow& row, const std::
                        line.substr(0, dash), line.substr(dash + 1, blank - dash - 1), inside, rate, ms);
   }
   const int peers = count_of(row);
-  // Each parameter has two bytes.
+  // A parameter takes two bytes.
   folder.write("workload.xml",
                fmt::format(R"(<workload name="{}"><layer name="all" kind="dense" in="1000" out="{}"/></workload>)",
                            row.at("id"), static_cast<int>(std::stod(row.at("payload")) * 500)));
@@ -85,10 +85,10 @@ inline scenario::Scenario hivemind_scenario(const FederatedRow& row, const std::
   return scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, study::make_catalog());
 }
 
-/// Returns a scenario of Flower over a research network: the row's number of clients around a server. Hosts are limited
-/// by their sending rate, because clouds limit outgoing traffic. The model goes to all clients over the server's line,
-/// returns over their lines, and goes out again for evaluation. The rate of the server's line is not published; it is
-/// fitted to one size.
+/// Returns a scenario of Flower over a research network, with the row's clients around a server. Hosts are limited by
+/// their sending rate, as clouds limit outgoing traffic. The server's line carries the model to all clients, and again
+/// for evaluation; clients return it over their own lines. The rate of the server's line is not published, and is
+/// fitted to one model size.
 inline constexpr const char* kFlowerFitted = "erad-rnp-3072";
 inline constexpr double kFlowerLine = 128.4;  ///< Mbit/s
 inline scenario::Scenario flower_scenario(const FederatedRow& row, const std::string& framework,
@@ -120,7 +120,7 @@ inline scenario::Scenario round_scenario(const std::string& platform, const std:
   return scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, study::make_catalog());
 }
 
-/// Returns a round of clients that reach the server at rate `line`. "1Tbps" stands for clients on the server's machine,
+/// Returns a round of clients that reach the server at the rate `line`. "1Tbps" is for clients on the server's machine,
 /// where lines take almost no time.
 inline scenario::Scenario clients_scenario(const std::string& clients, const std::string& line,
                                            const std::string& framework, const std::string& megabytes) {
@@ -133,8 +133,7 @@ inline scenario::Scenario clients_scenario(const std::string& clients, const std
       framework, megabytes);
 }
 
-/// Returns the scenario of a row of frameworks.csv, with the rates of a framework and with or without an evaluation
-/// model.
+/// Returns the scenario of a row of frameworks.csv with the framework's rates; an evaluation model is sent or not.
 inline scenario::Scenario one_machine_scenario(const FederatedRow& row, const std::string& framework) {
   return clients_scenario(row.at("clients"), "1Tbps",
                           fmt::format(R"(<framework name="{}" evaluate="{}"/>)", framework,

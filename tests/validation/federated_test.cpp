@@ -1,5 +1,5 @@
-// Compares exchanges over wide lines and rounds of federations, measured by others, with scenarios written from a row's
-// columns (docs/validation.md, "Federations and wide lines").
+// Compares exchanges over wide-area lines and rounds of federations, as others measured them, with scenarios from a
+// row's columns (docs/validation.md, "Federations and wide lines").
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ double exchange(Scenario* scenario_of, const test::FederatedRow& row, const std:
   return result.runs.front().exposed_seconds;
 }
 
-/// Form of a source's rows, with its largest allowed error.
+/// The function that turns rows of a source into scenarios, and their largest allowed error.
 struct Form {
   std::string name;
   double most = 0;
@@ -36,8 +36,8 @@ Form form_of_hivemind(const test::FederatedRow& row) {
   return single ? Form{"one peer a place", 0.10} : Form{"several peers a place", 0.25};
 }
 
-/// hivemind's constants were calibrated on two and eight peers in one place. The software's busy time with unequal
-/// lines was observed with several peers in one place.
+/// hivemind's constants were calibrated on two and eight peers in one place. Its busy time on unequal lines was
+/// observed with several peers in one place.
 std::string role_of(const test::FederatedRow& row, const Form& form) {
   const int count = test::count_of(row);
   if (form.name == "one place" && (count == 2 || count == 8)) return "calibrated";
@@ -77,7 +77,7 @@ TEST(FederatedValidation, RoundsOfFlower) {
     residuals.add(row.at("id"), fitted ? "calibrated" : "predicted", "network.framework", with);
   }
   table.expect_in_document();
-  // Further rows of the source: clients and server on one machine, predicted with rates of another framework
+  // Adds rows with clients and server on one machine, predicted with the rates of another framework
   // (docs/frameworks.md).
   for (const test::FederatedRow& row : test::measured("frameworks")) {
     if (row.at("framework") != "flower") continue;

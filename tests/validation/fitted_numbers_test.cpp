@@ -1,4 +1,4 @@
-// Tests the number of constants fitted to measurements, and the file that holds each (docs/kernels.md).
+// Tests how many constants are fitted to measurements, and which file holds each (docs/kernels.md).
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace {
 
 using SourceRow = std::map<std::string, std::string>;
 
-/// Returns the rows of a table of src/, each by its column names.
+/// Returns the rows of a table of src/, as maps from column names.
 std::vector<SourceRow> rows_of(const std::string& file) {
   std::vector<SourceRow> rows;
   std::vector<std::string> columns;
@@ -54,7 +54,7 @@ std::size_t says(const SourceRow& row, const char* word) {
   return row.at("source").find(word) == std::string::npos ? 0 : 1;
 }
 
-/// Counts the fitted efficiencies; devices with equal kind, precision, share and source have one number together.
+/// Counts the fitted efficiencies. Devices with equal kind, precision, efficiency and source share one fitted number.
 std::size_t efficiencies() {
   std::set<std::string> different;
   for (const SourceRow& row : rows_of("src/sim/devices/efficiencies.csv")) {

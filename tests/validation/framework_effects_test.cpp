@@ -1,5 +1,5 @@
-// Tests the slowdown of devices by a framework: the mean over tables, each of one framework on one kind of device, and
-// the spread of the tables (docs/frameworks.md). Compares both with src/spec/frameworks.csv.
+// Tests how much a framework slows devices down: the mean over tables (each of one framework and one kind of device),
+// and the tables' spread (docs/frameworks.md). Compares both with src/spec/frameworks.csv.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -11,7 +11,7 @@
 namespace dadsim {
 namespace {
 
-/// Logarithms of measured ÷ predicted times of one table's rows.
+/// log(measured ÷ predicted) of one table's rows.
 using TableLogs = std::vector<double>;
 
 double mean_of(const std::vector<double>& values) {
@@ -24,7 +24,8 @@ double variance_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size() - 1);
 }
 
-/// Returns true for rows that compute for nine tenths of their time, which excludes a framework's effect on lines.
+/// Returns true for rows that compute for nine tenths of their time, so that lines have no part in the framework's
+/// effect.
 bool computes(const test::ResidualRow& row) {
   constexpr double kNearlyAll = 0.9;
   const estimate::TimePart part = row.time_parts().front();
@@ -34,7 +35,7 @@ bool computes(const test::ResidualRow& row) {
 struct FrameworkTables {
   std::string name;
   std::vector<TableLogs> tables;
-  std::set<std::string> names;  ///< table names in residuals.csv
+  std::set<std::string> names;  ///< names of tables in residuals.csv
   std::size_t rows() const {
     std::size_t count = 0;
     for (const TableLogs& table : tables) count += table.size();
@@ -72,8 +73,7 @@ std::vector<FrameworkTables> framework_tables() {
   return all;
 }
 
-/// Returns the spread of a framework. If it has few tables, four more are assumed, with the pooled spread of all
-/// frameworks.
+/// Returns the spread of a framework, computed as if it had four more tables with the pooled spread of all frameworks.
 double spread_of(const FrameworkTables& framework, double pooled) {
   constexpr double kLent = 4;
   const auto own = static_cast<double>(framework.tables.size()) - 1;

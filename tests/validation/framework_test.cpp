@@ -1,5 +1,5 @@
-// Validates three measurements: the time that frameworks add where nothing else takes time, secure aggregation, and our
-// own federation (docs/frameworks.md).
+// Validates three kinds of measurements: the time that frameworks add when nothing else takes time, secure aggregation,
+// and rounds of dadsim's own federation (docs/frameworks.md).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ TEST(FrameworkValidation, RoundsByRatesOfOtherRowsAndOtherSources) {
   const std::vector<std::string> frameworks{"nvflare", "nvflare-stream", "flower"};
   test::DocumentedTable table(
       "frameworks", {"run", "clients", "MB", "measured s", "by nvflare", "by nvflare-stream", "by flower"}, kPage);
-  test::Residuals residuals("nvflare");  // rows of Flower are in its source's table
+  test::Residuals residuals("nvflare");  // the table of Flower's own source has Flower's rows
   for (const MeasuredRow& row : test::measured("frameworks")) {
     const double measured = std::stod(row.at("measured"));
     std::vector<std::string> cells{row.at("id"), row.at("clients"), row.at("megabytes"), row.at("measured")};
@@ -36,13 +36,14 @@ TEST(FrameworkValidation, RoundsByRatesOfOtherRowsAndOtherSources) {
       const test::Compared compared{step_of(test::one_machine_scenario(row, framework)), measured};
       const bool own = framework == row.at("framework");
       const bool same_source = framework.starts_with("nvflare") && row.at("framework").starts_with("nvflare");
-      // "by": predicted with the rates of another source.
+      // The column "by" has the source of the rates that predict the row.
       if (row.at("framework").starts_with("nvflare"))
         residuals.add(fmt::format("{} {} {}", row.at("id"), same_source ? "as" : "by", framework),
                       own ? "calibrated" : "predicted", "network.framework", compared);
       cells.push_back(
           fmt::format("{:.2f} s, {}", compared.predicted, own ? "fitted" : test::percent(compared.error())));
-      // Rates of the same framework's other row predict within a quarter; rates of another source within a half.
+      // Rates from another row of the same framework predict within a quarter, and rates from another source within a
+      // half.
       EXPECT_LE(std::abs(compared.error()), own           ? 0.05
                                             : same_source ? 0.25
                                                           : 0.5)
@@ -54,7 +55,7 @@ TEST(FrameworkValidation, RoundsByRatesOfOtherRowsAndOtherSources) {
   residuals.expect_in_file();
 }
 
-/// Tests single messages, each half of a round of one client with equal rates at both ends.
+/// Predicts single messages. A message is half a round of one client, with equal rates at both ends.
 TEST(FrameworkValidation, MessagesOverGrpcByRatesOfFlower) {
   test::DocumentedTable table("framework-transfers", {"message", "source", "MB", "measured s", "by flower", "error"},
                               kPage);
@@ -103,7 +104,7 @@ TEST(FrameworkValidation, AFederationOfOurOwn) {
   const auto rate = [&](const char* what, double messages) {
     return messages * std::stod(calibrated.at("megabytes")) / std::stod(calibrated.at(what));
   };
-  // A client packs once and unpacks once; its seconds cover both.
+  // The measured seconds of a client cover packing once and unpacking once.
   const std::string framework = fmt::format(
       R"(<framework serialise="{0}MBps" deserialise="{0}MBps" server-serialise="{1}MBps" server-deserialise="{2}MBps"
 aggregate="{3}MBps"/>)",

@@ -1,5 +1,5 @@
-// Compares measured jobs of 2025 and 2026 (jobs-2026.csv), each as a scenario of its row, with predictions
-// (docs/validation.md). Tests predict a sample of the rows; all rows are predicted when tables are written.
+// Compares measured jobs of 2025 and 2026 (jobs-2026.csv) with predictions of scenarios from their rows
+// (docs/validation.md). Tests predict a sample of the rows. All rows are predicted when the tables are written.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ std::int64_t setting_of(const Job2026& row, const std::string& name, std::int64_
   return otherwise;
 }
 
-/// Returns true if the setting is a path of --set to an element other than <timed-as>.
+/// Returns true for a setting that is a path of --set, outside <timed-as>.
 bool is_path(const std::string& setting) { return setting.find('.') < setting.find('='); }
 
 std::vector<std::string> paths_in(const std::string& settings) {
@@ -56,7 +56,7 @@ struct Predicted2026 {
   std::string parts;
 };
 
-/// Predicts the step of a job with this batch; rows of several containers share one job.
+/// Predicts the step of a job with this batch. Rows of the same job in several containers share the prediction.
 Predicted2026 predicted_step(const Job2026& row, std::int64_t batch) {
   static std::map<std::string, Predicted2026> known;
   Job2026 job = row;
@@ -72,8 +72,8 @@ Predicted2026 predicted_step(const Job2026& row, std::int64_t batch) {
   return found->second;
 }
 
-/// Predicts a step with many micro-batches from a shorter one: once the pipeline is full, each further micro-batch
-/// takes as long as the one before. With several pieces per stage, the unit is a round of one micro-batch per stage.
+/// Predicts a step of many micro-batches from a shorter step: once the pipeline is full, each further micro-batch takes
+/// equally long. With several model chunks per stage, the unit is one micro-batch per stage.
 Predicted2026 predict_2026(const Job2026& row, bool draws_out = true) {
   const std::int64_t batch = std::stoll(row.at("batch"));
   const std::int64_t micro = setting_of(row, "micro-batch", batch);
@@ -90,7 +90,7 @@ Predicted2026 predict_2026(const Job2026& row, bool draws_out = true) {
   return {less + rounds * (more.seconds - less), more.parts};
 }
 
-/// Returns the largest number of GPUs to predict. With DADSIM_GPUS, larger rows keep their predictions when tables are
+/// Returns the largest number of GPUs to predict. With DADSIM_GPUS, larger rows keep their predictions while tables are
 /// written.
 int most_gpus() {
   const char* said = std::getenv("DADSIM_GPUS");
@@ -121,7 +121,7 @@ void validate_jobs_of_2026(const std::string& name, double bound) {
     } else if (const auto found = known.find(named(row)); found != known.end()) {
       predicted = {found->second.seconds.predicted, found->second.parts};
     } else {
-      // This large job has no prediction yet; scripts/validation predicts it.
+      // A large job that has no prediction until scripts/validation predicts it.
       table.add({row.at("case"), row.at("gpus"), "", fmt::format("{:.0f}", 1e3 * std::stod(row.at("seconds"))), ""});
       ++missing;
       continue;
@@ -146,8 +146,8 @@ TEST(JobsOf2026, OptimizerShardedInGroups) { validate_jobs_of_2026("internevo", 
 TEST(JobsOf2026, MegatronBridge) { validate_jobs_of_2026("megatron-bridge", 0.5); }
 TEST(JobsOf2026, MlperfRound5) { validate_jobs_of_2026("mlperf-v5", 0.2); }
 
-/// FULL_SHARD on MareNostrum 5 (Modalities, scaling_mn5.md; 4 H100 and four ports of 200 Gbit/s per node). From 256
-/// GPUs on, steps wait for messages. One row was used for calibration: 2.7B on 512 GPUs.
+/// FULL_SHARD was measured on MareNostrum 5 (Modalities, scaling_mn5.md; 4 H100 and four ports of 200 Gbit/s per node).
+/// From 256 GPUs on, steps wait for messages. One row was used for calibration: 2.7B on 512 GPUs.
 TEST(JobsOf2026, RingsOfManyHoppersCostFewMicrosecondsAMessage) {
   struct Measured {
     const char* workload;
@@ -169,7 +169,7 @@ TEST(JobsOf2026, RingsOfManyHoppersCostFewMicrosecondsAMessage) {
   }
 }
 
-/// DLRM-DCNv2 of MLPerf 5.0 and 5.1 (logs of ASUSTeK, Dell, HPE and NVIDIA), whose tables are divided among all
+/// DLRM-DCNv2 was measured in MLPerf 5.0 and 5.1 (logs of ASUSTeK, Dell, HPE and NVIDIA), with tables divided among all
 /// devices.
 TEST(JobsOf2026, TablesThatDevicesDivide) {
   struct Measured {
@@ -192,7 +192,7 @@ TEST(JobsOf2026, TablesThatDevicesDivide) {
   }
 }
 
-/// Tests the law by which rows with many micro-batches are predicted.
+/// Tests the rule by which rows with many micro-batches are predicted.
 TEST(JobsOf2026, StepsGrowEvenlyWithMicroBatches) {
   for (const char* how :
        {"pipeline=2 micro-batch=1", "pipeline=4 interleave=2 micro-batch=1",
@@ -207,7 +207,7 @@ TEST(JobsOf2026, StepsGrowEvenlyWithMicroBatches) {
   }
 }
 
-/// Every row must give a valid scenario, including its division.
+/// Every row must give a valid scenario, also with its parallelism.
 TEST(JobsOf2026, EveryRowIsAScenario) {
   std::map<std::string, int> rows;
   for (const Job2026& row : test::measured("jobs-2026")) {

@@ -1,6 +1,6 @@
-// Compares published jobs on many GPUs with predictions: accumulated gradients, recomputation, sharding, tensor and
-// pipeline parallelism. One prediction uses the catalogue's device. The other uses a device calibrated on the table's
-// rows of one GPU, or of one node if there are none (docs/validation.md).
+// Compares published jobs on many GPUs with predictions: gradient accumulation, recomputation, sharding, tensor and
+// pipeline parallelism. One prediction uses the catalogue's device. Another uses a device calibrated on the table's
+// rows of one GPU, or of one node if no row has one GPU (docs/validation.md).
 #include <gtest/gtest.h>
 
 #include "estimate/statistics.hpp"
@@ -21,8 +21,8 @@ scenario::Scenario job(const JobRow& row) {
       fmt::format("platform.file=../../platforms/{}.xml", row.at("platform")),
       gpus == 1 ? "workers.worker.hosts=gpu-0" : fmt::format("workers.worker.hosts=gpu-[0-{}]", gpus - 1),
       "workers.worker.device=" + row.at("device"), "timed-as.batch=" + row.at("batch")};
-  // All gradients are summed once, after the backward pass. By flow, the simulation takes a tenth of the time and gives
-  // the same time to 13 digits.
+  // This table sums all gradients once, after the backward pass. Flow takes a tenth of the time to simulate and agrees
+  // to 13 digits.
   if (row.at("table") == "bert-large" && gpus > 1) settings.emplace_back("network.fidelity=flow");
   for (const std::string& setting : test::split(row.at("timed_as"), ' ')) {
     settings.push_back(setting.find('.') < setting.find('=') ? setting : "timed-as." + setting);
@@ -55,7 +55,7 @@ std::string name_of(const JobRow& row) {
   return fmt::format("{} gpus {} batch {}", row.at("case"), row.at("gpus"), row.at("batch"));
 }
 
-/// Returns by name the geometric mean of measured ÷ catalogue time, over a table's rows of one GPU or one node.
+/// Returns, by name, the geometric mean of measured ÷ predicted time over a table's rows of one GPU or one node.
 std::map<std::string, double> factors_of(const std::vector<JobRow>& rows, std::map<std::string, double>& catalogue,
                                          test::Residuals& residuals) {
   std::map<std::string, std::pair<double, int>> logs;
@@ -75,7 +75,7 @@ std::map<std::string, double> factors_of(const std::vector<JobRow>& rows, std::m
   return factors;
 }
 
-/// Returns the samples per second of a row's GPUs; it compares networks of different sizes in one table.
+/// Returns the samples per second of a row's GPUs, by which rows of different networks in one table are ordered.
 double rate(const JobRow& row, double seconds) {
   double replicas = std::stod(row.at("gpus"));
   for (const std::string& setting : test::split(row.at("timed_as"), ' ')) {
@@ -123,10 +123,10 @@ void validate(const std::string& name, double bound, double order = 0.9, bool by
   residuals.expect_in_file();
 }
 
-// The target was 12 %. The loss between one GPU and several nodes is the same 50 to 70 ms in four frameworks of that
-// table, and absent in fp32 (docs/validation.md). Three of 28 pairs are predicted in the wrong order, the closest by 2
-// %: ResNet-50 on 8 GPUs and BERT on 32. BERT on 32 GPUs was within 19 % while trees over four nodes were simulated 1.4
-// times too long, which hid part of that loss. With NCCL's ring it is 37 % off.
+// The target was an error of 12 %. From one GPU to several nodes, four frameworks of this table lose the same 50 to 70
+// ms, which fp32 does not (docs/validation.md). Three of 28 pairs are predicted in the wrong order, the closest by 2 %:
+// ResNet-50 on 8 GPUs and BERT on 32. With NCCL's ring, BERT on 32 GPUs is 37 % off. It was within 19 % only while
+// trees over four nodes took 1.4 times too long, which hid a part of the loss.
 TEST(JobsValidation, DlperfAmp) { validate("dlperf-amp", 0.24, 0.78); }
 TEST(JobsValidation, DlperfGpt) { validate("dlperf-gpt", 0.12, 0.88, true); }
 TEST(JobsValidation, BertLarge) { validate("bert-large", 0.10); }

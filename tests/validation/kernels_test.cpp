@@ -1,5 +1,5 @@
-// Compares published kernel times with sim/devices/kernels.csv: its constants are a fit to these rows, and each table
-// is predicted by a fit to the other tables (docs/kernels.md).
+// Compares published kernel times with sim/devices/kernels.csv, whose constants are fitted to these rows. Also predicts
+// each table by a fit to all other tables (docs/kernels.md).
 #include "sim/kernels.hpp"
 
 #include <fmt/format.h>
@@ -72,7 +72,7 @@ std::vector<KernelGroup> kernel_groups() {
 
 bool is_product(const KernelRows& table) { return table.kind == "product"; }
 bool is_backward(const KernelRows& table) { return table.kind == "attention-backward"; }
-/// Few sources measured backward over all libraries, so its work-independent parts are taken from the forward pass.
+/// Few sources measured backward over all libraries. Its fixed time and depth are therefore those of the forward pass.
 bool is_as_forward(const KernelRows& table) {
   return is_backward(table) && table.library == spec::FlashLibrary::any && !table.by_any;
 }
@@ -84,7 +84,7 @@ const sim::AttentionKernel& attention_of(const KernelRows& table) {
   return *sim::attention_kernel(table.family, table.format, is_backward(table), table.library);
 }
 
-/// Returns the fitted constants in order; times in microseconds.
+/// Returns the fitted constants in order, with times in microseconds.
 std::vector<double> constants_of(const KernelRows& table) {
   if (is_product(table)) {
     const sim::ProductKernel& kernel =
@@ -104,7 +104,7 @@ double element_bytes(sim::KernelFormat format) {
   return format == sim::KernelFormat::bits16 ? 2 : format == sim::KernelFormat::nvfp4 ? 0.5 : 1;
 }
 
-/// Returns log(predicted ÷ measured) of the rows, with these constants.
+/// Returns log(predicted ÷ measured) of the rows with these constants.
 std::vector<double> log_ratios(const KernelRows& table, const std::vector<double>& constants) {
   std::vector<double> ratios;
   ratios.reserve(table.rows.size());
@@ -176,10 +176,10 @@ std::pair<double, std::vector<double>> fit(const std::vector<const KernelRows*>&
                                            const std::vector<double>& start) {
   const auto function = [&](const std::vector<double>& constants) { return misfit(tables, constants); };
   const auto best = test::minimise(function, start);
-  return test::minimise(function, best.second);  // the simplex may have become flat
+  return test::minimise(function, best.second);  // starts again, since the simplex may have become flat
 }
 
-constexpr std::size_t kLeastKernelRows = 4;  // least number of rows of a fitted table
+constexpr std::size_t kLeastKernelRows = 4;  // least number of rows that a fitted table must have
 constexpr double kNineOfTen = 0.9;
 
 std::string name_of(const KernelGroup& group) {
@@ -314,7 +314,7 @@ TEST(KernelValidation, ConstantsOfAllFamiliesAreAFitAndFamiliesLeftOutAreInTheir
   document.expect_in_document();
 }
 
-/// Predicts the products of a source that no constant was fitted to.
+/// Predicts products of a source that no constant was fitted to.
 TEST(KernelValidation, ProductsOfASourceThatIsNotInTheFit) {
   std::vector<double> errors;
   for (const double ratio : ratios_of_another_source()) errors.push_back(std::expm1(ratio));
@@ -326,7 +326,7 @@ TEST(KernelValidation, ProductsOfASourceThatIsNotInTheFit) {
   table.expect_in_document();
 }
 
-/// Compares products of several experts in one kernel, by the geometric mean of their share of a deep product's rate.
+/// Compares grouped products of several experts by their geometric-mean rate, relative to one deep product.
 TEST(KernelValidation, GroupedProductsReachLessThanSingleOnes) {
   const sim::ProductKernel& kernel = *sim::product_kernel("blackwell", sim::KernelFormat::bits16);
   std::map<std::string, std::vector<double>> logs;

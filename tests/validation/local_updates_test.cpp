@@ -1,5 +1,5 @@
-// Compares the computing share of DDP, local SGD and DiLoCo on four nodes, over lines of 50 Mbit/s to 20 Gbit/s, with
-// published measurements (docs/validation/local-updates.md).
+// Compares the fraction of time spent computing with published measurements, for DDP, local SGD and DiLoCo on four
+// nodes over lines of 50 Mbit/s to 20 Gbit/s (docs/validation/local-updates.md).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,10 +19,10 @@ namespace dadsim {
 namespace {
 
 constexpr double kParameterBytes = 4.0 * 30'846'720;
-/// Bytes of rotary positions in six blocks, 131,072 × 8 complex numbers each (torchtitan keeps a table per block).
-/// DistributedDataParallel broadcasts buffers before every pass (broadcast_buffers, on by default).
+/// Bytes of the tables of rotary positions in six blocks (torchtitan has one per block), with 131,072 × 8 complex
+/// numbers each. DistributedDataParallel broadcasts buffers before every pass (broadcast_buffers, on by default).
 constexpr double kRotaryBytes = 6 * 131'072.0 * 8 * 8;
-/// NCCL's start-up within the first synchronisation, seconds; 0.35 to 0.7 were measured.
+/// Seconds of NCCL's start-up in the first synchronisation; 0.35 to 0.7 were measured.
 constexpr double kNcclStart = 0.5;
 
 struct LocalSetting {
@@ -31,13 +31,13 @@ struct LocalSetting {
   std::string rate;
   double compute = 0;  ///< seconds of a local step, as measured
   double steps = 1, syncs = 1;
-  bool starts = false;  ///< NCCL's start-up is within these steps
+  bool starts = false;  ///< these steps include NCCL's start-up
 };
 
 struct LocalShare {
-  double sums = 0;     ///< seconds that a round waits for sums
+  double sums = 0;     ///< seconds per round of waiting for all-reduces
   double buffers = 0;  ///< seconds to broadcast the buffers; DDP only
-  double share = 0;    ///< share of computing
+  double share = 0;    ///< fraction of the time spent computing
 };
 
 scenario::Scenario local_scenario(const LocalSetting& setting) {
@@ -96,7 +96,7 @@ TEST(LocalUpdatesValidation, SharesOfComputingAreAsDocumented) {
     const double points = 100 * predicted.share - share;
     ++rows;
     near += std::abs(points) <= 5 ? 1 : 0;
-    // The losses at the shaper's queue of 50 ms are not predicted.
+    // Losses at the traffic shaper's queue of 50 ms are not predicted.
     EXPECT_LE(std::abs(seconds.error()), 0.3) << setting.algorithm << ' ' << setting.rate;
     table.add({setting.algorithm, cells["period"], setting.rate, fmt::format("{:.3f}", predicted.sums),
                predicted.buffers > 0 ? fmt::format("{:.3f}", predicted.buffers) : "–",
@@ -108,7 +108,8 @@ TEST(LocalUpdatesValidation, SharesOfComputingAreAsDocumented) {
   table.expect_in_document();
 }
 
-// Tests the whole grid with 25 ms a step, as a user predicts it before measuring. H = 128 has 180 steps after 20.
+// Tests the whole grid with an assumed 25 ms per step, as a user would before measuring. With H = 128, 180 steps are
+// measured after 20 of warm-up.
 TEST(LocalUpdatesValidation, GridIsAsDocumented) {
   test::DocumentedTable table("local-updates-grid", {"rate", "ddp", "H = 1", "H = 8", "H = 32", "H = 128, with start"});
   for (const std::string rate : {"50Mbps", "200Mbps", "1Gbps", "5Gbps", "20Gbps"}) {
@@ -130,7 +131,7 @@ TEST(LocalUpdatesValidation, GridIsAsDocumented) {
   table.expect_in_document();
 }
 
-// DDP's sums of one bucket and of single tensors take the same algorithm. Trees would move 2 S where a ring moves 1.5
+// DDP's all-reduces use the ring, with one bucket or with single tensors. A tree would move 2 S bytes, a ring moves 1.5
 // S.
 TEST(LocalUpdatesValidation, SumsOfAnySizeTakeTheRing) {
   for (const std::string rate : {"50Mbps", "1Gbps", "20Gbps"}) {

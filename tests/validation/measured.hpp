@@ -18,8 +18,8 @@
 #include "cli/process.hpp"
 #include "estimate/statistics.hpp"
 
-// Compares predictions with measurements: reads the measured tables (tests/validation), and checks that the tables of
-// docs/validation.md and docs/validation/ hold the present predictions.
+// Compares predictions with measurements. Reads the measured tables (tests/validation), and checks that the tables of
+// docs/validation.md and docs/validation/ show the present predictions.
 
 namespace dadsim::test {
 
@@ -30,8 +30,8 @@ inline std::vector<std::string> split(const std::string& line, char separator) {
   return cells;
 }
 
-/// Returns the rows of tests/validation/`name`.csv, each by its column names. Lines that begin with # give the sources
-/// of the values.
+/// Returns the rows of tests/validation/`name`.csv as maps from column names. Lines that begin with # give sources and
+/// are skipped.
 inline std::vector<std::map<std::string, std::string>> measured(const std::string& name) {
   std::ifstream in(std::string(DADSIM_SOURCE_DIR) + "/tests/validation/" + name + ".csv");
   std::vector<std::map<std::string, std::string>> rows;
@@ -58,7 +58,7 @@ inline double mean_absolute_error(const std::vector<Compared>& rows) {
   return sum / static_cast<double>(rows.size());
 }
 
-/// Returns exp of the mean of |log(predicted ÷ measured)|, less one.
+/// Returns exp of the mean of |log(predicted ÷ measured)|, minus one.
 inline double geometric_mean_error(const std::vector<Compared>& rows) {
   double sum = 0;
   for (const Compared& row : rows) sum += std::abs(std::log(row.predicted / row.measured));
@@ -67,7 +67,7 @@ inline double geometric_mean_error(const std::vector<Compared>& rows) {
 
 inline std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
-/// Returns the page of docs/validation/ that has a table; docs/validation.md if none has it.
+/// Returns the page of docs/validation/ with this table, or docs/validation.md if no page has it.
 inline std::string page_with(const std::string& table) {
   const std::string folder = "docs/validation/";
   for (const auto& page : std::filesystem::directory_iterator(std::string(DADSIM_SOURCE_DIR) + "/" + folder)) {
@@ -79,8 +79,7 @@ inline std::string page_with(const std::string& table) {
   return "docs/validation.md";
 }
 
-/// A table of a page, from the comment `<!-- table NAME -->` to the next empty line. The default page is
-/// `page_with(NAME)`.
+/// A table on a page, from the comment `<!-- table NAME -->` to the next empty line; by default on `page_with(NAME)`.
 class DocumentedTable {
  public:
   DocumentedTable(std::string name, std::vector<std::string> columns, std::string page = {})
@@ -90,9 +89,9 @@ class DocumentedTable {
 
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
-  /// Expects that the document holds these rows, with numbers to a unit of their last place (compilers round
-  /// differently). With DADSIM_WRITE_VALIDATION in the environment, first writes the table there, under its comment
-  /// (scripts/validation). With DADSIM_PRINT_VALIDATION, prints the table.
+  /// Expects that the document has these rows, with numbers equal up to one unit in the last place, since compilers
+  /// round differently. With DADSIM_WRITE_VALIDATION, first writes the table under its comment (scripts/validation).
+  /// With DADSIM_PRINT_VALIDATION, prints the table.
   void expect_in_document() const {
     if (std::getenv("DADSIM_PRINT_VALIDATION") != nullptr) fmt::print("{}\n", text());
     if (std::getenv("DADSIM_WRITE_VALIDATION") != nullptr) write();
@@ -117,7 +116,7 @@ class DocumentedTable {
     return all;
   }
 
-  /// Replaces the lines from the comment to the next line that is not part of a table.
+  /// Replaces the lines from the comment to the end of its table.
   void write() const {
     const std::string path = std::string(DADSIM_SOURCE_DIR) + "/" + page_;
     std::string document;
@@ -142,8 +141,8 @@ class DocumentedTable {
     std::string line;
     while (std::getline(in, line) && line != fmt::format("<!-- table {} -->", name_)) {
     }
-    std::getline(in, line);  // columns
-    std::getline(in, line);  // line below the columns
+    std::getline(in, line);  // skips the column names
+    std::getline(in, line);  // skips the line below the column names
     std::vector<std::vector<std::string>> rows;
     while (std::getline(in, line) && line.starts_with("| ")) {
       std::vector<std::string> cells;

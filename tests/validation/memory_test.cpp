@@ -1,5 +1,5 @@
-// Compares measured memory peaks with counted ones, and counts published jobs that ran but are refused for memory
-// (docs/devices.md, docs/validation.md).
+// Compares measured peaks of memory with counted ones, and counts published jobs that ran but would be refused for lack
+// of memory (docs/devices.md, docs/validation.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 using MemoryRow = std::map<std::string, std::string>;
 
-/// Returns the settings of a row for --set: attributes of <timed-as> are given by name alone, others as paths.
+/// Returns a row's settings for --set. A setting of <timed-as> is given by name alone, any other as a path.
 std::vector<std::string> settings_in(const MemoryRow& row) {
   std::vector<std::string> settings;
   for (const std::string& setting : test::split(row.at("timed_as"), ' '))
@@ -64,7 +64,7 @@ double median(std::vector<double> values) {
   return values.at(values.size() / 2);
 }
 
-/// Returns the absolute errors of the shares counted ÷ measured.
+/// Returns the absolute errors, given fractions counted ÷ measured.
 std::vector<double> sizes_of_errors(const std::vector<double>& shares) {
   std::vector<double> sizes;
   for (const double share : shares) sizes.push_back(std::abs(share - 1));
@@ -98,7 +98,7 @@ std::string kind_of(const MemoryRow& row) {
   if (name.ends_with("plain")) return "words, plain attention";
   if (name.ends_with("recomputed")) return "words, blocks computed again";
   if (row.at("program") == "compiled") return "words, compiled";
-  // The process that ran GPT needed 1.17 GB more than its programs, at any batch (docs/validation/memory.md).
+  // The process that ran GPT used 1.17 GB more than its programs need, at any batch (docs/validation/memory.md).
   return name.starts_with("gpt") ? "words, first process" : "words, second process";
 }
 
@@ -111,8 +111,9 @@ TEST(MemoryValidation, PeaksAreAsDocumented) {
     groups[kind_of(row)].shares.push_back(share);
     if (row.at("group") == "words" && row.at("program") != "compiled") words.push_back(share);
   }
-  // TorchTitan (Liang et al., ICLR 2025, arXiv:2410.06511, table 1): Llama 3.1 8B with two sequences of 8,192 tokens on
-  // each of 8 H100 that divide parameters. Every second product, and all other operations, are recomputed: 82 GB.
+  // TorchTitan (Liang et al., ICLR 2025, arXiv:2410.06511, table 1) measured 82 GB for Llama 3.1 8B with two sequences
+  // of 8,192 tokens on each of 8 H100. Parameters are sharded. Every second product, and all other operations, are
+  // recomputed.
   const MemoryRow titan{{"platform", "nodes=1 gpus=8 inside=nvlink-4 nic=ib-ndr rails=8"},
                         {"gpus", "8"},
                         {"device", "h100-sxm5"},
@@ -133,8 +134,8 @@ TEST(MemoryValidation, PeaksAreAsDocumented) {
   EXPECT_LT(median(sizes_of_errors(groups.at("words, compiled").shares)), 0.06);
 }
 
-/// Returns the bytes of a 3×3 convolution's transforms by FFT over tiles of 64 × 64: 64 × 33 complex numbers for each
-/// filter and input channel, and for each image and channel.
+/// Returns the bytes of transforms of a 3×3 convolution by FFT over tiles of 64 × 64. Each filter and input channel,
+/// and each image and channel, has 64 × 33 complex numbers.
 double transforms_of(const spec::LayerShape& layer, double images) {
   constexpr double kTransform = 64.0 * 33 * 8;
   constexpr double kWindow = 9;
@@ -143,15 +144,15 @@ double transforms_of(const spec::LayerShape& layer, double images) {
   return kTransform * channels * (static_cast<double>(layer.out) + images);
 }
 
-// cudnn.benchmark tries kernels, among them FFTs of NCHW in fp32, with the workspace that they want. Programs that were
-// the first in the process with their shapes have that in their peak; no later step has it.
+// cudnn.benchmark tries kernels with the workspace that they ask for, among them FFTs for NCHW in fp32. Programs that
+// were first in the process with their shapes have this workspace in their peak; later steps do not.
 TEST(MemoryValidation, SearchesForKernelsNeedTransforms) {
-  constexpr double kProcess = 1.17e9;  // constant excess of the first process (docs/validation/memory.md)
+  constexpr double kProcess = 1.17e9;  // constant excess of the first process, in bytes (docs/validation/memory.md)
   test::DocumentedTable table(
       "memory-search", {"program", "counted GB", "transforms GB", "with the process's 1.17", "measured GB", "error"});
   for (const MemoryRow& row : test::measured("pytorch-h100")) {
     const std::string& name = row.at("case");
-    // ResNet-152 has the convolutions of ResNet-50.
+    // Leaves out ResNet-152, which has the convolutions of ResNet-50.
     if (name.find("tf32 nchw") == std::string::npos || name.starts_with("resnet-152")) continue;
     const scenario::Scenario scenario = on_a_platform(row, row.at("scenario"), "dgx-h100-pod", "h100-sxm5", 1);
     double transforms = 0;
@@ -168,7 +169,7 @@ TEST(MemoryValidation, SearchesForKernelsNeedTransforms) {
   table.expect_in_document();
 }
 
-// Tests the measured memory of current frameworks. Nothing is fitted, and no job is refused.
+// Compares the measured memory of current frameworks. No constant is fitted to these rows, and no job may be refused.
 TEST(MemoryValidation, PublishedPeaks) {
   test::DocumentedTable table("memory-2026", {"job", "counted GB", "measured GB", "error"});
   std::vector<double> shares, megatron;
@@ -192,7 +193,7 @@ TEST(MemoryValidation, PublishedPeaks) {
   EXPECT_LT(median(sizes_of_errors(megatron)), 0.03);
 }
 
-/// Findings reported on the memory of a job that ran.
+/// Result of the memory check of a job that ran.
 struct Verdict {
   bool refused = false, warned = false;
 };
@@ -223,7 +224,7 @@ TEST(MemoryValidation, NoJobThatRanOutIsAccepted) {
 
 struct Verdicts {
   int rows = 0, refused = 0, warned = 0;
-  /// Adds a row, unless it is the same job as a previous row of another container.
+  /// Adds a row, unless an earlier row is the same job in another container.
   template <class Load>
   void add(const MemoryRow& row, const Load& load) {
     const std::string job = row.at("timed_as") + " " + row.at("batch") + " " +

@@ -1,6 +1,6 @@
-// Tests the claims of nine papers close to arXiv 2102.09631, in their settings as far as dadsim supports them. Runs
-// scenarios/claims/ and compares the verdicts with docs/paper.md. The page has means over three seeds. The tests use
-// one seed if it decides clearly, and only the runs that decide.
+// Tests claims of nine papers close to arXiv 2102.09631, in their settings as far as dadsim supports these. Runs
+// scenarios/claims/ and compares the verdicts with docs/paper.md, whose numbers are means over three seeds. Tests use
+// one seed if one decides clearly, and only the runs that decide.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,10 +26,10 @@ class NeighbourClaims : public testing::Test {
 
 double fact(const nlohmann::json& run, const char* name) { return run["event_run"]["facts"].value(name, 0.0); }
 
-// FLARE, arXiv 2305.08504, claims over five times fewer bytes, and drift noticed sixteen times sooner.
+// FLARE, arXiv 2305.08504, claims over five times fewer bytes, and that drift is noticed sixteen times sooner.
 TEST_F(NeighbourClaims, Flare) {
-  // Here drift is noticed 30 times sooner with 16 times fewer bytes, or 2 times fewer at equal accuracy, in each of
-  // three seeds.
+  // In each of three seeds, dadsim notices drift 30 times sooner with 16 times fewer bytes, or with 2 times fewer at
+  // equal accuracy.
   const ClaimRuns runs(
       "claims/flare", {.runs = {"two schedulers", "every 10 min", "every 40 min", "every hour", "every 40 min, half"}});
   const auto mean = [&](const std::string& label, const char* name) {
@@ -40,7 +40,7 @@ TEST_F(NeighbourClaims, Flare) {
             documented_verdict("flare-latency"));
   EXPECT_EQ(verdict(mean(fixed, "bytes on sensor links") >= 5 * mean(ours, "bytes on sensor links")),
             documented_verdict("flare-bytes"));
-  // Finds the cheapest schedule whose final accuracy is at most half a point lower.
+  // Finds the cheapest schedule that is at most half a point less accurate at the end.
   double cheapest = mean(fixed, "bytes on sensor links");
   for (const char* label : {"every 40 min", "every hour", "every 40 min, half"}) {
     if (mean(label, "accuracy at the end") >= mean(ours, "accuracy at the end") - 0.005)
@@ -49,7 +49,7 @@ TEST_F(NeighbourClaims, Flare) {
   EXPECT_EQ(verdict(cheapest >= 5 * mean(ours, "bytes on sensor links")), documented_verdict("flare-bytes-equal"));
 }
 
-/// Runs of a scenario at several learning rates.
+/// Runs of one scenario at several learning rates.
 class Rates {
  public:
   Rates(const std::string& scenario, const std::vector<std::string>& rates, const test::ClaimQuestion& question) {
@@ -59,7 +59,7 @@ class Rates {
       runs_.emplace_back(scenario, at_rate);
     }
   }
-  /// Returns the highest mean accuracy over the rates.
+  /// Returns the highest mean accuracy over all rates.
   double best(const std::string& label) const {
     double best = 0;
     for (const ClaimRuns& runs : runs_) best = std::max(best, runs.accuracy(label));
@@ -73,7 +73,7 @@ class Rates {
 };
 
 // Forward gradients with local losses, arXiv 2210.03310, claim an order of methods, and 1.06 times the error of
-// backpropagation. Here up to 1.25 times count as that.
+// backpropagation. Up to 1.25 times the error counts as holding.
 TEST_F(NeighbourClaims, ForwardGradient) {
   const Rates rates("claims/forward-gradient", {"0.01", "0.1"},
                     {.changes = {"training.epochs=8", "data.digits.train=2000"}});
@@ -83,7 +83,7 @@ TEST_F(NeighbourClaims, ForwardGradient) {
             documented_verdict("forward-gradient-backprop"));
 }
 
-// LSG, arXiv 2207.02699, claims better accuracy than dense noise and than low-rank carriers.
+// LSG, arXiv 2207.02699, claims to be more accurate than dense noise and than low-rank carriers.
 TEST_F(NeighbourClaims, Lsg) {
   const Rates rates("claims/lsg", {"1", "2"},
                     {.seeds = 3,
@@ -94,7 +94,7 @@ TEST_F(NeighbourClaims, Lsg) {
   EXPECT_EQ(verdict(lsg > std::max(rates.best("RGP"), rates.best("DP-SGD"))), documented_verdict("lsg"));
 }
 
-// DMC, arXiv 2110.01955, claims robustness to noisy inputs without training, on convolutions with batch norms.
+// DMC, arXiv 2110.01955, claims robustness to noisy inputs without training, for convolutions with batch norms.
 TEST_F(NeighbourClaims, Dmc) {
   const ClaimRuns runs("claims/dmc", {.seeds = 3, .changes = {"data.digits.test=400", "evaluation.batch=200"}});
   const nlohmann::json first = runs.of("fedavg").front()["evaluation"];
@@ -131,7 +131,7 @@ TEST_F(NeighbourClaims, CoGd) {
   int better = 0;
   for (const char* how : {"", ", in turns", ", 4 steps old", ", 16 steps old"}) {
     const std::string plain = std::string("plain") + how, cogd = std::string("CoGD") + how;
-    // The advantage must hold for each seed.
+    // CoGD must be better with every seed.
     double least = 1;
     for (std::size_t seed = 0; seed < 3; ++seed) {
       least = std::min(least, runs.of(cogd)[seed]["final_accuracy"].get<double>() -
@@ -142,14 +142,14 @@ TEST_F(NeighbourClaims, CoGd) {
   EXPECT_EQ(verdict(better > 0), documented_verdict("cogd"));
 }
 
-// Sparse-Push, arXiv 2102.05715, claims 466 times fewer bytes at a loss of one point, and an improvement by the final
-// average.
+// Sparse-Push, arXiv 2102.05715, claims 466 times fewer bytes for one point less accuracy, and that the final average
+// improves the models.
 TEST_F(NeighbourClaims, SparsePush) {
   for (const bool skewed : {false, true}) {
     test::ClaimQuestion question{.runs = {"everything", "0.1 %"}};
     if (skewed) question.runs.insert("0.1 %, not merged");
     if (!skewed) {
-      question.seeds = 3;  // losses of 3.2, 0 and 1.9 points
+      question.seeds = 3;  // points of accuracy lost with three seeds: 3.2, 0 and 1.9
       question.changes = {"data.split.by=iid", "data.split.alpha="};
     }
     const ClaimRuns runs("claims/sparse-push", question);
@@ -163,10 +163,10 @@ TEST_F(NeighbourClaims, SparsePush) {
   }
 }
 
-// PowerGossip, arXiv 2008.01425, claims to equal the best tuned compressed gossip without tuning.
+// PowerGossip, arXiv 2008.01425, claims to match the best tuned compressed gossip without tuning.
 TEST_F(NeighbourClaims, PowerGossip) {
-  // Takes the page's best gamma and the next one; others are worse by two points or more. Against the largest entries,
-  // one seed leaves a margin of five points; against signs, three seeds leave one point.
+  // Runs the page's best gamma and the next one, as others are worse by two points or more. Against top-k, one seed
+  // suffices for a margin of five points. Against signs, three seeds leave one point.
   const ClaimRuns one("claims/power-gossip", {.runs = {"PowerGossip", "top 1 %, 0.05", "top 1 %, 0.08"}});
   EXPECT_LT(one.bytes("PowerGossip"), one.bytes("top 1 %, 0.08"));
   const double top = std::max(one.accuracy("top 1 %, 0.05"), one.accuracy("top 1 %, 0.08"));
@@ -176,8 +176,8 @@ TEST_F(NeighbourClaims, PowerGossip) {
             documented_verdict("power-gossip-sign"));
 }
 
-// SIDCo, arXiv 2101.10761, claims to be faster than no compression, exact top-k and DGC when it keeps one in a
-// thousand.
+// SIDCo, arXiv 2101.10761, claims to be faster than no compression, exact top-k and DGC if one number in a thousand is
+// kept.
 TEST_F(NeighbourClaims, Sidco) {
   const ClaimRuns runs("claims/sidco", {.changes = {"training.epochs=2", "training.seeds=1"}});
   const auto step = [&](const char* label) { return runs.mean(label, "step_seconds"); };
@@ -186,7 +186,7 @@ TEST_F(NeighbourClaims, Sidco) {
   EXPECT_EQ(verdict(step("DGC") >= 1.05 * step("SIDCo")), documented_verdict("sidco-dgc"));
 }
 
-// Random blocks, arXiv 2009.09271, claims an accuracy close to SGD, and the causes of the difference.
+// Random blocks, arXiv 2009.09271, claim an accuracy close to SGD's, and name causes of the difference.
 TEST_F(NeighbourClaims, RandomBlocks) {
   const Rates rates("claims/random-blocks", {"0.1", "0.2", "0.5"},
                     {.changes = {"data.digits.train=2000"}, .runs = {"everything", "blocks", "blocks, no memory"}});

@@ -1,6 +1,6 @@
 // Tests "dAD trains more efficiently than other state of the art distributed methods" (arXiv 2102.09631) for each
-// network and line. Small versions of the scenarios of docs/paper.md are decided as in sweeps and compared with the
-// page.
+// network and line. Decides small versions of the scenarios of docs/paper.md as a sweep does, and compares the verdicts
+// with the page.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@
 namespace dadsim::study {
 namespace {
 
-/// A network of the claim: its scenario, its data file, and overrides that make it small enough for a test. Also the
-/// runs that come near the first on some line; the page has the distance of the others.
+/// A network of the claim: scenario, data file, and overrides that make it small enough for a test. Runs only the
+/// methods that are close to the fastest on some line; the page has all.
 struct ClaimedNetwork {
   std::string scenario, data;
   double budget = 0;  ///< steps of gradient sharing
@@ -32,7 +32,7 @@ struct ClaimedNetwork {
 
 bool is_dad(const std::string& label) { return label == "dad" || label == "edad" || label.starts_with("rank-dAD"); }
 
-/// Returns "holds" if all runs that share the first place are dAD or its variants, "does not hold" if none is, else
+/// Returns "holds" if all runs that share first place are dAD or its variants, "does not hold" if none of them is, else
 /// "undecided here".
 std::string who_is_first(const PointOutcome& outcome) {
   if (!outcome.reached()) return "undecided here";
@@ -42,7 +42,7 @@ std::string who_is_first(const PointOutcome& outcome) {
   return std::ranges::none_of(beside, is_dad) ? "does not hold" : "undecided here";
 }
 
-/// Returns the verdicts of the small version in docs/paper.md, one for each line.
+/// Returns the verdicts of the small version in docs/paper.md, one per line.
 std::vector<std::string> documented_by_line(const std::string& scenario) {
   const std::string page = test::read_file(DADSIM_SOURCE_DIR "/docs/paper.md");
   const std::regex row("\\| `" + scenario +
@@ -78,7 +78,7 @@ TEST_P(ClaimOfDad, IsDecidedOnEachLineAsThePageSays) {
   const SweepResults results = read_results(*database);
   ASSERT_TRUE(results.failed.empty()) << results.failed.front().message;
 
-  // A target that is met at the first evaluation proves nothing.
+  // A target that is met at the first evaluation would prove nothing.
   for (const SweepRun& run : results.runs) {
     if (run.figures.text("algorithm") != "gradient-sharing" || run.number != 1) continue;
     EXPECT_TRUE(run.figures.is("target_reached"));
@@ -95,7 +95,7 @@ TEST_P(ClaimOfDad, IsDecidedOnEachLineAsThePageSays) {
   }
   EXPECT_EQ(test::verdict(bytes.at("rank-dAD, 8") < gradient), test::documented_verdict("rank-dad-bytes"));
 
-  // The page requires at least three seeds for a verdict.
+  // A verdict on the page requires at least three seeds.
   constexpr std::int64_t kSeeds = 3;
   std::vector<std::string> decided;
   for (const PointOutcome& outcome : outcomes(results))

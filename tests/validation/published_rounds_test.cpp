@@ -1,5 +1,5 @@
-// Tests FedAvg's published rounds (McMahan et al., arXiv 1602.05629, table 1) and the accuracies of a published DP-SGD
-// tutorial, in their own settings: the cheapest cells of docs/federated.md and docs/private.md.
+// Tests FedAvg's published rounds (McMahan et al., arXiv 1602.05629, table 1) and published accuracies of a DP-SGD
+// tutorial, in their own settings. Runs the cheapest cells of docs/federated.md and docs/private.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 namespace dadsim::cli {
 namespace {
 
-/// Returns the folder of MNIST's four files; empty if they are missing.
+/// Returns the folder with MNIST's four files; empty if one is missing.
 std::filesystem::path whole_mnist() {
   return test::kSanitized ? std::filesystem::path() : test::folder_with("train-images-idx3-ubyte.gz");
 }
 
-/// Returns the rounds until the best accuracy so far meets the target, interpolated between two evaluations as in the
-/// paper.
+/// Returns the round in which the best accuracy so far reaches the target, interpolated between two evaluations as in
+/// the paper.
 double rounds_to(const nlohmann::json& run, double target) {
   double best = 0, round = 0;
   for (const nlohmann::json& point : run["curve"]) {
@@ -35,18 +35,18 @@ double rounds_to(const nlohmann::json& run, double target) {
 TEST(PublishedRounds, OfFedAvgByHowManyClientsTakePart) {
   const std::filesystem::path data = whole_mnist();
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with the four files of MNIST";
-  // Evaluations take most of the time; one in eight rounds is enough to interpolate.
+  // Evaluations take most of the time, so every eighth round is evaluated and rounds between are interpolated.
   const test::ClaimRuns runs("claims/fedavg-2nn",
                              {.changes = {"training.evaluate-every=8"}, .runs = {"C = 0", "C = 0.1"}, .data = data});
   const double one = rounds_to(runs.of("C = 0").front(), 0.97);
   const double ten = rounds_to(runs.of("C = 0.1").front(), 0.97);
   ASSERT_TRUE(std::isfinite(one));
-  // The published values are 316 and 87 rounds.
+  // The paper has 316 and 87 rounds.
   EXPECT_NEAR(ten / one / (87.0 / 316), 1, 0.25);
 }
 
-// The published values are 77.4 % after one epoch and 87.7 % after two (github.com/tensorflow/privacy,
-// tutorials/README.md). The second is tested with DADSIM_ALL_DRAWN.
+// The tutorial has 77.4 % after one epoch and 87.7 % after two (github.com/tensorflow/privacy, tutorials/README.md).
+// The second epoch is tested only with DADSIM_ALL_DRAWN.
 TEST(PublishedAccuracy, OfDpSgdOnMnist) {
   const std::filesystem::path data = whole_mnist();
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with the four files of MNIST";

@@ -13,10 +13,10 @@ namespace {
 struct System {
   const char* name;        ///< name in tests/validation/all-reduce.csv
   const char* platform;    ///< file in platforms/
-  std::size_t ranks;       ///< number of hosts, from the first on
-  double most;             ///< geometric-mean error from 1 MiB on
-  double below;            ///< geometric-mean error below 1 MiB
-  const char* calibrated;  ///< curve on which the constants were calibrated
+  std::size_t ranks;       ///< number of hosts, counted from the first
+  double most;             ///< bound of the geometric-mean error from 1 MiB on
+  double below;            ///< bound of the geometric-mean error below 1 MiB
+  const char* calibrated;  ///< name of the curve on which the constants were calibrated
   const char* category;    ///< error category from 1 MiB on
 };
 
@@ -33,7 +33,7 @@ const System systems[] = {
 
 struct Row {
   double bytes;
-  std::string algorithm;  ///< algorithm chosen by `auto`
+  std::string algorithm;  ///< algorithm that `auto` chooses
   test::Compared seconds;
 };
 

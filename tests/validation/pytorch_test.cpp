@@ -15,7 +15,7 @@ using PytorchRow = std::map<std::string, std::string>;
 
 enum class Told : std::uint8_t { program, nothing };
 
-/// Predicts a row, with its `program` attribute or without.
+/// Predicts a row, with or without its `program` attribute.
 report::RunResult predict_pytorch(const PytorchRow& row, Told told) {
   std::vector<std::string> settings{"platform.file=../../platforms/dgx-h100-pod.xml", "workers.worker.hosts=gpu-0",
                                     "workers.worker.device=h100-sxm5", "timed-as.batch=" + row.at("batch")};
@@ -31,7 +31,7 @@ report::RunResult predict_pytorch(const PytorchRow& row, Told told) {
   return study::run_experiment(scenario, false).runs.front();
 }
 
-/// Compares the rows of one group with the table of `group` in the docs, and adds their residuals.
+/// Compares the rows of a group with the documented table of this group, and adds their residuals.
 void expect_as_documented(const std::string& group, double bound) {
   test::DocumentedTable table("pytorch-" + group, {"case", "predicted ms", "measured ms", "error", "in the 90 % band",
                                                    "program not said", "memory predicted GB", "peak GB"});

@@ -15,7 +15,7 @@
 #include "estimate/bands.hpp"
 #include "validation/measured.hpp"
 
-// Holds every row of validation in one file, from which bands are computed and their coverage is counted.
+// Keeps the rows of all validation tests in one file, from which bands and their coverage are computed.
 
 namespace dadsim::test {
 
@@ -25,9 +25,10 @@ inline constexpr const char* kResidualColumns = "table,what,role,parts,predicted
 /// A row of residuals.csv.
 struct ResidualRow {
   std::string table, what;
-  std::string role;  ///< calibrated: a constant fits this row alone; fitted: a few constants fit many rows; predicted
+  std::string role;  ///< calibrated: this row alone determines a constant; fitted: few constants are fitted to many
+                     ///< rows; predicted
   std::string
-      parts;  ///< categories with their shares of the prediction: "compute.several-devices:0.992 network.rdma:0.008"
+      parts;  ///< categories with their fractions of the prediction: "compute.several-devices:0.992 network.rdma:0.008"
   Compared seconds;
 
   std::vector<estimate::TimePart> time_parts() const {
@@ -63,19 +64,19 @@ inline std::string parts_in_words(const std::vector<estimate::TimePart>& parts) 
   return text;
 }
 
-/// Rows of one table; a validation test adds each row with one call.
+/// Rows of one table; a validation test adds them one by one.
 class Residuals {
  public:
   explicit Residuals(std::string table) : table_(std::move(table)) {}
 
-  /// Adds a row. `parts`: one category, or several with their shares. `seconds`: predicted and measured.
+  /// Adds a row. `parts`: one category, or several with their fractions. `seconds`: predicted and measured.
   void add(std::string what, std::string role, std::string parts, Compared seconds) {
     if (parts.find(':') == std::string::npos) parts += ":1";
     rows_.push_back({table_, std::move(what), std::move(role), std::move(parts), seconds});
   }
 
-  /// Expects that the file holds these rows of the table, to a thousandth. With DADSIM_WRITE_VALIDATION in the
-  /// environment, first replaces the table's rows in the file.
+  /// Expects that the file has these rows of the table, to a thousandth. With DADSIM_WRITE_VALIDATION, first replaces
+  /// the table's rows in the file.
   void expect_in_file() const {
     if (std::getenv("DADSIM_WRITE_VALIDATION") != nullptr) write();
     std::vector<ResidualRow> known;

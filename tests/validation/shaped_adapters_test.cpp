@@ -18,7 +18,7 @@ namespace {
 
 struct ShapedRow {
   std::int64_t nodes = 2;
-  double gbit = 0, delay = 0;  ///< delay: seconds added by an adapter when it sends
+  double gbit = 0, delay = 0;  ///< delay: seconds that an adapter adds to each message that it sends
   std::string operation;
   double bytes = 0;
   test::Compared seconds;
@@ -31,8 +31,8 @@ spec::GpuClusterSpec shaped_cluster(const ShapedRow& row) {
   cluster.port = *sim::find_link("pcie-3");
   cluster.nic = *sim::find_link("ethernet-10g");
   cluster.nic.bandwidth = row.gbit * 1e9 / 8;
-  cluster.nic.latency += row.delay / 2;  // a message crosses two adapters
-  cluster.mtu = 9001;                    // AWS uses 9001
+  cluster.nic.latency += row.delay / 2;  // half per adapter, as a message crosses two
+  cluster.mtu = 9001;                    // MTU on AWS
   return cluster;
 }
 
@@ -74,8 +74,8 @@ std::vector<ShapedRow> shaped_rows() {
 }
 
 TEST(ShapedAdaptersValidation, AreAsDocumented) {
-  // Bounds of single rows, not fitted. Here a ring passes on whole chunks, but NCCL's passes on slices, so 16 nodes
-  // count 30 delays. The extra time of broadcasts has no known cause.
+  // Largest errors of single rows; no constant is fitted. In dadsim a ring passes on whole chunks, in NCCL slices, so a
+  // ring of 16 nodes has 30 delays. Why broadcasts take longer is unknown.
   const std::map<std::string, double> most{{"send", 0.02}, {"all-reduce", 0.13}, {"broadcast", 0.23}};
   const std::vector<ShapedRow> all = shaped_rows();
   test::DocumentedTable table(

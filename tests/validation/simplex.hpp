@@ -8,9 +8,9 @@
 
 namespace dadsim::test {
 
-/// Returns the minimum that the simplex of Nelder and Mead (The Computer Journal 7(4), 1965) finds from `start`, with
-/// its point. No number of `start` can be 0. Reflection is 1, expansion 2, contraction and shrinking 1/2; the search
-/// ends when all corners are equal to `tolerance`.
+/// Minimises with the simplex of Nelder and Mead (The Computer Journal 7(4), 1965), starting at `start`, in which no
+/// number may be 0. Returns the minimum and its point. Reflection is 1, expansion 2, contraction and shrinking 1/2.
+/// Stops when the values at all corners are equal to `tolerance`.
 inline std::pair<double, std::vector<double>> minimise(
     const std::function<double(const std::vector<double>&)>& function, const std::vector<double>& start,
     double tolerance = 1e-6, int most = 600) {

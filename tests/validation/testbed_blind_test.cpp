@@ -1,5 +1,5 @@
-// Compares transfers with predictions on networks that were measured after the last constant of TCP and gloo was fitted
-// (docs/validation.md).
+// Compares predictions with transfers on networks that were measured after the last constant of TCP and Gloo had been
+// fitted (docs/validation.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,13 +17,13 @@
 namespace dadsim {
 namespace {
 
-/// A row with the congestion control of its senders.
+/// A row, and the congestion control of its senders.
 struct BlindRow {
   test::TestbedRow row;
   std::string congestion;
 };
 
-/// Returns star4_50M_5ms with that congestion control; queues have 300 kB, except with BBR, which keeps them short.
+/// Returns star4_50M_5ms with this congestion control. Queues have 300 kB, except with BBR, which keeps queues short.
 spec::PlatformSpec star_platform(const std::string& topology, const std::string& congestion) {
   const std::vector<std::string> parts = test::split(topology, '_');
   const std::string lines =
@@ -57,7 +57,7 @@ std::vector<BlindRow> blind_rows() {
   return all;
 }
 
-/// Returns the milliseconds of the same transfer in testbed.csv; empty if there is no such row.
+/// Returns the milliseconds of this transfer in testbed.csv; empty if it has no such row.
 std::string measured_before(const test::TestbedRow& row) {
   for (auto& cells : test::measured("testbed")) {
     if (cells["topology"] == row.topology && cells["operation"] == row.operation &&

@@ -1,5 +1,5 @@
-// Compares steps of DDP and rounds of DiLoCo between network namespaces, with real messages, with predictions
-// (docs/validation/local-updates.md; scripts/testbed --local-updates measures them).
+// Compares predictions with steps of DDP and rounds of DiLoCo, measured with real messages between network namespaces
+// (docs/validation/local-updates.md). scripts/testbed --local-updates measures them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,13 +16,13 @@ namespace {
 
 using LocalRow = std::map<std::string, std::string>;
 
-/// Returns the hosts of a network of platforms/testbed/; with `served`, the first host is the server and left out.
+/// Returns the hosts of a network of platforms/testbed/. With `served`, leaves out the first host, which is the server.
 std::string workers_of(const std::string& topology, bool served) {
   if (topology.starts_with("star4")) return served ? "host-[2-4]" : "host-[1-4]";
   return served ? "host-1 host-2 host-3 host-4" : "host-0 host-1 host-2 host-3 host-4";
 }
 
-/// Returns the seconds of a step or round on warm connections; expects the predicted bytes to equal the measured ones.
+/// Returns the seconds of a step or round on warm connections. Expects that predicted and measured bytes are equal.
 double predict_warm(const LocalRow& row) {
   const std::string& topology = row.at("topology");
   const bool served = row.at("run").ends_with("aggregator");

@@ -9,7 +9,7 @@
 
 namespace dadsim::test {
 
-/// A transfer or collective over real TCP, measured and predicted.
+/// A transfer or collective over real TCP, with its measured and predicted times.
 struct TestbedRow {
   std::string topology, operation, connection;
   std::int32_t ranks = 0;
@@ -20,7 +20,7 @@ struct TestbedRow {
   bool is_gloo() const { return operation.starts_with("gloo_"); }
 };
 
-/// Reads the cells of a row in tests/validation/testbed*.csv.
+/// Parses the cells of a row of tests/validation/testbed*.csv.
 inline TestbedRow testbed_row(std::map<std::string, std::string>& cells) {
   const std::string& connection = cells["connection"];
   return {cells["topology"],
@@ -31,7 +31,7 @@ inline TestbedRow testbed_row(std::map<std::string, std::string>& cells) {
           {0, std::stod(cells["median_s"])}};
 }
 
-/// Messages on the busiest link at the same time, and the bytes of each.
+/// Number of messages that are on the busiest link at once, and the bytes of each.
 struct Load {
   double messages, bytes;
 };
@@ -72,7 +72,7 @@ inline sim::CollectiveJob testbed_job(const TestbedRow& row) {
   return job;
 }
 
-/// Predicts rows of one cluster.
+/// Predicts rows measured on one cluster.
 inline void predict_rows(const sim::Cluster& cluster, const std::vector<TestbedRow*>& rows) {
   std::vector<sim::CollectiveJob> jobs;
   for (const TestbedRow* row : rows) {

@@ -62,7 +62,7 @@ struct Range {
   double least, greatest;  ///< measured ÷ predicted
 };
 
-/// Returns the seconds of the longest round trip, without load.
+/// Returns the seconds of the longest round trip on an idle network.
 double round_trip(const TestbedRow& row) {
   if (row.is("dumbbell")) return 40e-3;
   if (row.is("hetero5")) return 35e-3;
@@ -110,7 +110,7 @@ struct Bound {
   const char* of;
   const char* operation;
   const char* connection;
-  double most;  ///< mean absolute error
+  double most;  ///< bound of the mean absolute error
 };
 
 const std::vector<Bound> bounds{
@@ -170,7 +170,7 @@ TEST(TestbedValidation, EveryRowIsAsDocumented) {
   for (const TestbedRow& row : rows()) {
     if (row.is_gloo()) continue;
     const Range range = stated_range(row);
-    // Times of shorter messages depend more on software than on the network.
+    // Shorter messages are left out, since their times depend more on software than on the network.
     if (row.bytes >= 16384) {
       residuals.try_emplace(class_of(row), class_of(row))
           .first->second.add(fmt::format("{} {} {} {:.0f}", row.topology, row.operation, row.connection, row.bytes),

@@ -1,5 +1,5 @@
-// Compares transfers and collectives over real TCP, at other rates, delays and queues than in testbed_test.cpp, with
-// predictions. scripts/testbed's tool measured them; half of the configurations were held out of all fitting
+// Compares predictions with transfers and collectives over real TCP, at other rates, delays and queues than in
+// testbed_test.cpp. scripts/testbed measured them. Half of the configurations took no part in any fit
 // (docs/validation.md).
 #include <gtest/gtest.h>
 
@@ -18,14 +18,14 @@
 namespace dadsim {
 namespace {
 
-/// BBR keeps queues short and does not react to losses; as in platforms/testbed, it has a queue that never fills.
+/// BBR keeps queues short and ignores losses. As in platforms/testbed, a queue that never fills models it.
 constexpr double kBbrQueue = 1e9;  // bytes
 
 struct WideRow : test::TestbedRow {
   bool held_out = false;
 };
 
-/// Network parsed from a name such as star4_50M_5ms_300kB or dumbbell44_20M_10ms_100kB, with or without _bbr at the
+/// A network, parsed from a name such as star4_50M_5ms_300kB or dumbbell44_20M_10ms_100kB, optionally with _bbr at the
 /// end.
 struct WideNetwork {
   explicit WideNetwork(const std::string& topology) {
@@ -39,7 +39,7 @@ struct WideNetwork {
   }
   bool trunk = false, bbr = false;
   std::int32_t hosts = 0;
-  double rate = 0, delay = 0, queue = 0;  // byte/s, seconds, bytes
+  double rate = 0, delay = 0, queue = 0;  // byte/s; seconds; bytes
 };
 
 spec::LinkSpec line(double rate, double latency, double queue) {
@@ -53,7 +53,7 @@ spec::LinkSpec line(double rate, double latency, double queue) {
   return link;
 }
 
-/// Returns a SimGrid platform file, because the trunk of a declared <wan> has no queue of its own.
+/// Returns a SimGrid platform file, as the line between regions of a declared <wan> has no queue of its own.
 spec::PlatformFileSpec dumbbell(const std::string& topology, const WideNetwork& network) {
   static const test::TemporaryFolder folder;
   spec::PlatformFileSpec file;
@@ -127,8 +127,8 @@ std::string group_of(const WideRow& row) {
   return row.topology.ends_with("_bbr") ? "BBR" : row.is("star") ? "star" : "dumbbell44";
 }
 
-/// Returns the band category of a row, by whether its messages overflow the queue before a line. New connections and
-/// connections under BBR have other causes of delay.
+/// Returns the band category of a row, which depends on whether its messages overflow the queue before a line. New
+/// connections, and BBR, have other causes of delay.
 const char* category_of(const WideRow& row) {
   const WideNetwork network(row.topology);
   const test::Load load = test::load_of(row);
@@ -140,7 +140,7 @@ struct WideBound {
   const char* of;
   const char* operation;
   const char* connection;
-  double most;  ///< mean absolute error of the held-out rows
+  double most;  ///< bound of the mean absolute error of held-out rows
 };
 
 constexpr WideBound wide_bounds[] = {

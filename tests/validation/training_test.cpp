@@ -1,4 +1,4 @@
-// Compares measured steps of PyTorch over gloo with the shipped scenarios testbed-train-*.xml (docs/validation.md).
+// Compares measured steps of PyTorch over Gloo with the shipped scenarios testbed-train-*.xml (docs/validation.md).
 #include <gtest/gtest.h>
 
 #include "scenario/document/load.hpp"
@@ -11,21 +11,21 @@ namespace {
 
 struct TrainingRow {
   std::string network, step;
-  std::string parts;            ///< parts of the step time by error category
-  test::Compared by_step_time;  ///< computing as measured without communication
-  test::Compared by_roofline;   ///< computing by the roofline of the scenario's device
+  std::string parts;            ///< parts of the step time, by error category
+  test::Compared by_step_time;  ///< with the computing time measured without communication
+  test::Compared by_roofline;   ///< with the computing time from the roofline of the scenario's device
 };
 
-/// Returns the seconds of a step on warm connections.
+/// Returns the mean seconds of a step on warm connections.
 double warm_step(const report::RunResult& run) {
   const auto steps = static_cast<double>(run.steps);
   return (run.step_seconds * steps - run.first_step_seconds) / (steps - 1);
 }
 
-/// A network's name in the table of measurements, and the name of its scenario.
+/// The name of a network in the measured table, and that of its scenario.
 struct MeasuredNetwork {
   std::string name, scenario;
-  double bound;  ///< bound of the mean absolute error with measured computing
+  double bound;  ///< bound of the mean absolute error, with measured computing times
 };
 
 std::vector<TrainingRow> predict(const MeasuredNetwork& of) {

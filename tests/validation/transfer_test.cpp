@@ -1,5 +1,5 @@
-// Compares published relative steps with predictions: from networks that dadsim learns, from smaller published
-// networks, from other batches, and from other published rows of a family of methods (docs/transfer.md).
+// Compares published relative steps with predictions from networks that dadsim learns, from smaller published networks,
+// from other batches, and from other published rows of a family of methods (docs/transfer.md).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,7 +22,7 @@ constexpr const char* kPage = "docs/transfer.md";
 constexpr const char* kAllWays = "any of these";
 using Cells = std::map<std::string, std::string>;
 
-/// Returns the rows of a file whose columns are separated by semicolons.
+/// Returns the rows of a file with columns separated by semicolons.
 std::vector<Cells> rows_of(const std::string& name) {
   std::ifstream in(std::string(DADSIM_SOURCE_DIR) + "/tests/validation/" + name + ".csv");
   std::vector<Cells> rows;
@@ -46,14 +46,14 @@ std::optional<double> number_in(const std::string& text) {
   return !text.empty() && *end == '\0' ? std::optional(value) : std::nullopt;
 }
 
-/// Returns the published value ÷ the value of its baseline; none if the target was not reached.
+/// Returns a published value ÷ its baseline's value; empty if the target was not reached.
 std::optional<double> published_ratio(const Cells& row) {
   const auto value = number_in(row.at("value"));
   const auto baseline = number_in(row.at("baseline_value"));
   return value && baseline ? std::optional(*value / *baseline) : std::nullopt;
 }
 
-/// Returns the lower bound in a value such as "1000+"; none for other values.
+/// Returns the lower bound that a value such as "1000+" states; empty for other values.
 std::optional<double> published_bound(const Cells& row) {
   const std::string& value = row.at("value");
   const auto baseline = number_in(row.at("baseline_value"));
@@ -61,7 +61,8 @@ std::optional<double> published_bound(const Cells& row) {
   return *number_in(value.substr(0, value.size() - 1)) / *baseline;
 }
 
-/// Returns the variance of a printed number's logarithm due to rounding: uniform within half a unit of the last place.
+/// Returns the variance that rounding adds to the logarithm of a printed number: uniform within half a unit of the last
+/// place.
 double variance_of_rounding(const std::string& printed) {
   const std::size_t point = printed.find('.');
   const double unit = point == std::string::npos ? 1 : std::pow(10.0, -static_cast<double>(printed.size() - point - 1));
@@ -72,10 +73,10 @@ double variance_of_rounding(const std::string& printed) {
 struct Predicted {
   std::optional<estimate::LadderPrediction> ratio;
   bool never = false;   ///< the largest learned networks do not reach the target
-  std::string why_not;  ///< reason if nothing is predicted
+  std::string why_not;  ///< reason why nothing is predicted
 };
 
-/// Learned values by cell, size and seed; none if the target was not reached.
+/// Learned values by cell, size and seed; empty if the target was not reached.
 class LearnedCells {
  public:
   LearnedCells() {
@@ -88,7 +89,7 @@ class LearnedCells {
     const auto to = cells_.find(baseline);
     if (of == cells_.end() || to == cells_.end()) return {std::nullopt, false, "not-learned"};
     std::vector<estimate::Rung> rungs;
-    bool missed = false;  // the target was missed at the largest size so far
+    bool missed = false;  // so far, the largest size missed the target
     for (const auto& [learned_size, seeds] : of->second) {
       const auto reference = to->second.find(learned_size);
       if (reference == to->second.end()) continue;
@@ -148,12 +149,12 @@ struct Series {
   std::vector<const Cells*> rows;
 
   static double batch(const Cells& row) { return *number_in(row.at("x")); }
-  /// Returns the samples to the target; some sources count steps, others a number proportional to the samples.
+  /// Returns the samples to the target. Some sources count steps, others a number proportional to samples.
   static double samples(const Cells& row) {
     const double value = *number_in(row.at("value"));
     return row.at("series").starts_with("BX") ? value * batch(row) : value;
   }
-  /// Predicts the samples at the batch of `row` by the law fitted to all other rows; none with fewer than three.
+  /// Predicts the samples at the batch of `row` by the law fitted to all other rows; empty with fewer than three.
   std::optional<double> without(const Cells& row) const {
     std::vector<estimate::StepsAtBatch> others;
     for (const Cells* other : rows) {
@@ -165,8 +166,8 @@ struct Series {
   }
 };
 
-/// Predicts by the law of the critical batch from the other batches of the series. The interval comes from the errors
-/// of this law in other series when a batch is left out.
+/// Predicts a row from other batches of its series, by the law of the critical batch. The errors that this law makes in
+/// other series, with one batch left out, give the interval.
 class BatchLaws {
  public:
   explicit BatchLaws(const std::vector<Cells>& rows) {
@@ -200,8 +201,8 @@ class BatchLaws {
   std::map<std::string, Series> series_;
 };
 
-/// Predicts by a ladder over the kinds of size of a row's family, fitted to published rows of other groups. Rows from
-/// memory are used only to predict other such rows.
+/// Predicts by a ladder over all kinds of size of the row's family, fitted to published rows of other groups. Rows
+/// quoted from memory help to predict only rows of the same kind.
 Predicted predict_by_family(const std::vector<Cells>& rows, const Cells& row) {
   const auto kinds_of = [](const Cells& cells) {
     std::vector<double> kinds;
@@ -221,7 +222,7 @@ Predicted predict_by_family(const std::vector<Cells>& rows, const Cells& row) {
   return {estimate::Ladder(rungs).at(kinds, kLevel), false, {}};
 }
 
-/// Returns true if the published value is inside the predicted interval; none if this cannot be decided.
+/// Returns whether the published value is inside the predicted interval; empty if this cannot be decided.
 std::optional<bool> holds(const Predicted& predicted, const Cells& row) {
   const auto seen = published_ratio(row);
   if (predicted.never) return !seen;
@@ -259,7 +260,7 @@ const std::map<std::string, std::string>& reasons() {
 
 std::string three(double value) { return fmt::format("{:.3g}", value); }
 
-/// Counts rows by method of prediction and kind.
+/// Counts of rows, by method of prediction and kind.
 struct Count {
   std::size_t rows = 0, told = 0, held = 0;
   std::vector<double> errors;  ///< |ln(predicted ÷ published)|
@@ -290,8 +291,7 @@ struct Count {
 
 class Transfer : public testing::Test {
  protected:
-  /// Predicts by the row's first method, or by its family if that method predicts nothing; also returns the method
-  /// used.
+  /// Predicts by the row's first method, or by its family if this method predicts nothing. Also returns the method.
   static std::pair<Predicted, std::string> predict(const std::vector<Cells>& rows, const LearnedCells& learned,
                                                    const BatchLaws& laws, const Cells& row) {
     const std::string& by = row.at("by");
@@ -317,7 +317,7 @@ TEST_F(Transfer, PublishedRelativeStepsAreAsNearAsThePageSays) {
   ASSERT_GT(rows.size(), 400U);
   const LearnedCells learned;
   const BatchLaws laws(rows);
-  std::map<std::string, std::map<std::string, Count>> counts;  // by method; then kind, and whether it decides
+  std::map<std::string, std::map<std::string, Count>> counts;  // by method, then by kind and whether the row decides
   std::map<std::pair<std::string, std::string>, std::size_t> missing;
   DocumentedTable all("transfer-rows",
                       {"row", "source", "network", "method", "published", "predicted (90 %)", "error", "in it"}, kPage);

@@ -9,7 +9,7 @@
 namespace dadsim::test {
 namespace {
 
-/// Returns a record whose red pixel i is i mod 251, green 7, blue 200.
+/// Returns a record in which red pixel i is i mod 251, green is 7 and blue 200.
 std::string record(char label) {
   std::string bytes(1, label);
   for (int i = 0; i < 1024; ++i) bytes += static_cast<char>(i % 251);

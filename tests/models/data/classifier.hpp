@@ -12,13 +12,13 @@
 
 namespace dadsim::test {
 
-/// Returns the accuracy on `test` of softmax(B relu(A x + a) + b) with `hidden` units (0: of softmax(B x + b)), trained
-/// on `train` with Adam at 10⁻³ and batches of 32. Independent of the library's networks, so that the difficulty of a
-/// data set does not depend on them.
+/// Trains softmax(B relu(A x + a) + b) with `hidden` units on `train` (0: softmax(B x + b)), with Adam at 10⁻³ and
+/// batches of 32. Returns its accuracy on `test`. Shares no code with the library's networks, so that the measured
+/// difficulty of a data set does not depend on them.
 inline double accuracy_of_classifier(const models::Samples& train, const models::Samples& test, std::int64_t classes,
                                      std::int64_t hidden, std::uint32_t epochs) {
   struct Layer {
-    models::Matrix weight, first, second;  ///< out × (in + 1), the last column the bias; Adam's two moments
+    models::Matrix weight, first, second;  ///< out × (in + 1) with the bias in the last column; Adam's two moments
     Layer(std::int64_t in, std::int64_t out, RandomStream& random)
         : weight(models::Matrix::NullaryExpr(out, in + 1,
                                              [&] {

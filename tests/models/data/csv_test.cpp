@@ -59,7 +59,7 @@ TEST(Csv, OrdersClassesThatAreNumbersByValue) {
   EXPECT_EQ(inspected("x,class\n1,10\n1,9\n2,-1\n").classes, (std::vector<std::string>{"-1", "9", "10"}));
 }
 
-// The numbers of the training table are 1, 3 and one missing: mean 2, deviation 1.
+// The training table has 1, 3 and a missing number, so mean 2 and deviation 1.
 TEST(Csv, StandardisesAndOneHotEncodes) {
   const models::CsvText train{"a.csv", "x,w,class\n1,p,a\n3,q,b\n,,b\n"};
   const models::CsvText test{"b.csv", "x,w,class\n5,r,c\n"};
@@ -94,7 +94,7 @@ TEST(Csv, HoldsBackRowsDrawnFromTheSeed) {
   std::multiset<std::int32_t> classes(data.test.labels.begin(), data.test.labels.end());
   EXPECT_GT(classes.count(0), 3U) << "not the last rows, which are all of one class";
   EXPECT_GT(classes.count(1), 3U);
-  // All rows have different features: no row is in both parts, and none is lost.
+  // All rows have different features, so no row may be in both parts, and none may be lost.
   std::set<float> seen;
   for (const models::Matrix* part : {&data.train.features, &data.test.features})
     seen.insert(part->data(), part->data() + part->size());
@@ -133,7 +133,7 @@ TEST(Csv, SaysWhereItIsWrong) {
                     "b:1: columns differ from the table to train on; "));
 }
 
-// Tables without a header, as the UCI archive and course collections publish them.
+// Tables of the UCI archive and of course collections have no header.
 TEST(Csv, TablesWithoutALineOfNames) {
   const auto of = [](const std::string& content, const std::string& target) {
     return models::inspect_csv(
@@ -154,7 +154,8 @@ TEST(Csv, TablesWithoutALineOfNames) {
       EXPECT_TRUE(table.notes.empty());
     }
   }
-  // The target may be the first column. Columns are left out, and name sites, by number; equal fields are not a header.
+  // The target may be the first column. Columns to leave out, and the column that names sites, may be given by number.
+  // A first row of equal fields is no header.
   const models::CsvColumns wine = models::inspect_csv({.train = {{"t.csv", "1,7,7,a\n2,5,7,b\n1,5,6,b\n"}},
                                                        .test = {{"u.csv", "2,1,1,a\n"}},
                                                        .target = "1",
@@ -189,7 +190,7 @@ TEST(Csv, ColumnsByNumberWhereNoneHasThatName) {
   EXPECT_TRUE(holds(message("x,y\n1,2\n", "0"), "t.csv:1: no column '0'; "));
 }
 
-// A first row mistaken for a header would be lost silently.
+// A first row that is mistaken for a header would be lost silently.
 TEST(Csv, ALineOfNamesThatLooksLikeASampleIsNoted) {
   const std::string note =
       "t.csv:1: the first line is read as column names, but looks like a sample; "
@@ -225,7 +226,7 @@ TEST(Csv, WhatStandsForAValueThatNobodyKnows) {
   EXPECT_EQ(table.rows, (std::vector<std::int64_t>{12}));
 }
 
-// Spreadsheets separate by semicolons or tabs where the comma is the decimal point.
+// Spreadsheets use semicolons or tabs in countries with a decimal comma.
 TEST(Csv, RecognisesSemicolonsAndTabs) {
   for (const char separator : {',', ';', '\t'}) {
     std::string content = "\"x\"|\"two words\"|class\n 1 |\"a;b,c\td\"|\"yes\"\n\"2\"|e|no\n";
@@ -237,7 +238,7 @@ TEST(Csv, RecognisesSemicolonsAndTabs) {
     EXPECT_EQ(table.columns[1].words, (std::vector<std::string>{"a;b,c\td", "e"}));
     EXPECT_EQ(table.classes, (std::vector<std::string>{"no", "yes"}));
   }
-  // A name with semicolons does not make a comma-separated line semicolon-separated.
+  // Semicolons in a name do not make the table semicolon-separated.
   EXPECT_EQ(inspected("a;b;c;d,class\n1,x\n2,y\n").columns.size(), 2U);
   EXPECT_TRUE(holds(message("x;clas\n1;a\n"), "t.csv:1: no column 'class'; did you mean 'clas'?"));
   EXPECT_TRUE(holds(message("x;class\n1;a\n1\n2;b\n"), "t.csv:3: 1 fields; 2, "));
@@ -272,7 +273,7 @@ TEST(Csv, LeavesColumnsOut) {
 }
 
 TEST(Csv, KnowsTheSitesOfItsRows) {
-  // Numbers of site 1 are below those of site 2, which are below those of site 10.
+  // Numbers of site 1 are below those of site 2, and these below those of site 10.
   std::string content = "where,x,class\n";
   for (int i = 0; i < 60; ++i) {
     const int site = i % 3 == 0 ? 10 : i % 3;

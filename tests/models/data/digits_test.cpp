@@ -46,7 +46,7 @@ TEST(Digits, NoTwoAlike) {
   }
 }
 
-// The strokes lie inside the picture; its border is only noise.
+// Strokes are inside the picture, so that its border has only noise.
 TEST(Digits, StayInsideThePicture) {
   const Samples digits = draw_digits(0, 2000, 3);
   double border = 0;
@@ -68,7 +68,7 @@ TEST(Digits, RefusesANegativeRange) {
   EXPECT_EQ(draw_digits(0, 0, 1).size(), 0);
 }
 
-// Purpose of the set: a linear classifier fails and a small network succeeds.
+// A linear classifier must fail on this set and a small network succeed, which is its purpose.
 TEST(Digits, AreHardForALinearClassifierAndNotForASmallNetwork) {
 #ifndef __OPTIMIZE__
   GTEST_SKIP() << "trains two networks: too slow without optimisation";

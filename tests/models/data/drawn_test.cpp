@@ -1,4 +1,4 @@
-// Tests the properties of all drawn sets, and the purpose of each.
+// Tests the properties of all drawn sets, and that each serves its purpose.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -108,7 +108,7 @@ TEST(Shapes, RefusesMoreThanAGibibyte) {
       holds(refused([&] { models::load_dataset(spec, 1); }), "90000 samples of 3072 values; use at most 268435456"));
 }
 
-// Every frame after the end is zero, and no frame before the end is.
+// Frames after the end of an utterance are zero, and no frame before is.
 TEST(Utterances, VaryInLengthAndArePadded) {
   constexpr Eigen::Index kLength = 60;
   const models::Samples words = models::draw_utterances(kLength, 0, 300, 1);
@@ -119,17 +119,17 @@ TEST(Utterances, VaryInLengthAndArePadded) {
     lengths.insert(end);
     for (Eigen::Index t = 0; t < end; ++t) EXPECT_FALSE(words.features.row(i).segment(t * 13, 13).isZero(0));
   }
-  EXPECT_GE(*lengths.begin(), 24);  // 0.4 × 60
+  EXPECT_GE(*lengths.begin(), 24);  // the shortest utterance: 0.4 × 60
   EXPECT_EQ(*lengths.rbegin(), kLength);
   EXPECT_GT(lengths.size(), 25U);
 }
 
-/// Checks sentences of a text with a separate parser, and counts predictable characters.
+/// Checks sentences of a text with a separate parser, and counts the characters that could be predicted.
 class Parser {
  public:
   explicit Parser(std::string text) : text_(std::move(text)) {}
 
-  /// Returns false if the text ends early; grammar failures are reported.
+  /// Returns false if the text ends early; reports errors of grammar.
   bool sentence() {
     int value = 0;
     if (!sum(value) || !expect('=') || at_ >= text_.size()) return false;
@@ -201,11 +201,12 @@ TEST(Tabular, NoiseIsTheShareOfOtherLabels) {
   EXPECT_TRUE(same_bits(clean.features, noisy.features));
   int other = 0;
   for (std::size_t i = 0; i < clean.labels.size(); ++i) other += clean.labels[i] != noisy.labels[i];
-  // A replaced label is the same by chance one time in four; the bound is five standard deviations.
+  // One replaced label in four is the same by chance. The bound is five standard deviations.
   EXPECT_NEAR(other, 20000 * 0.4 * 0.75, 5 * 65);
 }
 
-// Purpose of the sets: a linear classifier learns something, but not enough. docs/data.md has the measured values.
+// A linear classifier must learn something but not enough, which is the purpose of these sets. docs/data.md has the
+// measured values.
 TEST(DrawnSets, AreHardForALinearClassifier) {
 #ifndef __OPTIMIZE__
   GTEST_SKIP() << "trains networks: too slow without optimisation";

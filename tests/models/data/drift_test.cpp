@@ -65,7 +65,7 @@ TEST(Corrupter, MonotoneMapsAndBlurDoWhatTheirFormulasSay) {
   x = {-0.5F, 0, 0.25F, 2};
   Corrupter(Corruption::exponential, 4, row, 1, 0)(0, x);
   EXPECT_NEAR(x[3], (std::exp(2.4) - 1) / 1.2, 1e-5);
-  // A constant picture does not change by blurring, and has no edges.
+  // Blurring does not change a constant picture, which has no edges.
   const spec::SampleShape picture{6, 6, 1};
   std::vector<float> flat(36, 0.5F);
   Corrupter(Corruption::blur, 5, picture, 1, 0)(0, flat);
@@ -119,7 +119,7 @@ TEST(Drift, SitesChangeAtTheirTimesAndOnlyThey) {
       << "the clip takes the place of the noise";
   EXPECT_EQ(drift.partitions[2][1], partition[1]) << "healed";
   EXPECT_EQ(drift.partitions[0][2], partition[2]) << "of one that does not drift it is what it began with";
-  // The held-back set keeps its size; each site contributes a third.
+  // The held-back set keeps its size, and each site contributes a third.
   EXPECT_EQ(drift.held_back_at(9.9), nullptr);
   const models::Samples* mixed = drift.held_back_at(25);
   ASSERT_NE(mixed, nullptr);
@@ -148,7 +148,7 @@ TEST(Drift, ClassesDriftToOtherSharesOfAsManySamples) {
   const std::vector<double> before = count(partition[0], data.train), now = count(drift.partitions[0][0], data.train);
   EXPECT_LT(*std::ranges::max_element(before), 0.2);
   EXPECT_GT(*std::ranges::max_element(now), 0.3) << "Dir(0.1) of ten classes";
-  // The held-back half of the site has the same shares.
+  // The site's half of the held-back data has the same shares of classes.
   const models::Samples* mixed = drift.held_back_at(1);
   std::vector<std::int32_t> rows(200);
   for (std::int32_t i = 0; i < 200; ++i) rows[static_cast<std::size_t>(i)] = i;
@@ -164,7 +164,7 @@ TEST(HeldBackOfSites, AreEachSitesOwnAndAsItSeesThem) {
   ASSERT_EQ(clean.size(), 3U);
   EXPECT_EQ(clean[0].size(), 50);
   EXPECT_EQ(clean[1].size() + clean[2].size(), 50);
-  // The parts together are the held-back data.
+  // The parts of all sites together are the held-back data.
   double sum = 0;
   for (const models::Samples& site : clean) sum += site.features.cast<double>().sum();
   EXPECT_NEAR(sum, data.test.features.cast<double>().sum(), 1e-6 * sum);
@@ -174,7 +174,7 @@ TEST(HeldBackOfSites, AreEachSitesOwnAndAsItSeesThem) {
     EXPECT_EQ(corrupted[site].labels, clean[site].labels);
     EXPECT_GT((corrupted[site].features - clean[site].features).norm(), 1);
   }
-  // Each site has another instrument.
+  // Each site has its own gain and offset.
   EXPECT_GT((corrupted[1].features.row(0) - corrupted[2].features.row(0)).norm(), 1e-3);
 
   const auto skewed = models::held_back_of_sites(Corruption::none, 1, 0.001, data, partition, 1);

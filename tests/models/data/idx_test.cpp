@@ -25,7 +25,7 @@ std::string big_endian(std::uint32_t value) {
   return bytes;
 }
 
-/// An IDX file in memory.
+/// Returns an IDX file as bytes.
 std::string idx(std::uint32_t magic, const std::vector<std::uint32_t>& dims, const std::string& data) {
   std::string bytes = big_endian(magic);
   for (const std::uint32_t dim : dims) bytes += big_endian(dim);
@@ -63,7 +63,7 @@ class Idx : public testing::Test {
     return path;
   }
 
-  /// Expects that both readers refuse the files with the same message, which names the file.
+  /// Expects that both readers refuse the files with one message, which names the file.
   void expect_refused(const std::string& images, const std::string& labels, const std::string& at,
                       const std::string& what) {
     std::string read_message;
@@ -118,7 +118,7 @@ TEST_F(Idx, ReadsOtherRanks) {
   EXPECT_EQ(read_idx(plain("r4", idx(0x804, {3, 2, 2, 3}, std::string(36, 'x'))), good_labels_).features.cols(), 12);
 }
 
-// The file exceeds one read.
+// The file is larger than one read.
 TEST_F(Idx, ReadsManyPieces) {
   const std::uint32_t count = 1200;
   std::string pixels(std::size_t{count} * 784, '\0');
@@ -188,13 +188,13 @@ TEST_F(Idx, RefusesHeadersThatPromiseTooMuch) {
   expect_bad_images(plain("huge", idx(kImages, {huge, huge, huge}, "x")), "promises more than 1073741824 bytes");
   // The product of the sizes, 3 · 2⁶⁴, overflows 64 bits to 0.
   expect_bad_images(plain("wrap", idx(0x804, {3, 0x80000000U, 0x80000000U, 4}, "x")), "promises more than");
-  // A few bytes, plain and compressed, promise 1 GB: nothing is allocated.
+  // Files of a few bytes, plain and compressed, promise 1 GB, which must not be allocated.
   expect_bad_images(plain("gigabyte", idx(kImages, {1000000, 25, 40}, "x")), "truncated: 1 of the 1000000000 bytes");
   expect_bad_images(gzip("gigabyte.gz", idx(kImages, {1000000, 25, 40}, "x")), "cannot hold the 1000000000");
 }
 
 TEST_F(Idx, StopsADecompressionBomb) {
-  // The header promises 12 bytes; the file has 64 MiB.
+  // The header promises 12 bytes, but the file has 64 MiB.
   expect_bad_images(gzip("bomb.gz", idx(kImages, {3, 2, 2}, std::string(64U << 20U, '\0'))),
                     "trailing bytes after the 12");
 }
@@ -214,7 +214,7 @@ TEST_F(Idx, RefusesBrokenGzip) {
   method[2] = 7;
   expect_bad_images(plain("method.gz", method), "corrupt gzip stream");
   std::string body = whole;
-  body[10] = static_cast<char>(body[10] ^ 6);  // the block type
+  body[10] = static_cast<char>(body[10] ^ 6);  // changes the type of the block
   expect_bad_images(plain("body.gz", body), "");
 }
 
@@ -274,7 +274,7 @@ TEST_F(Idx, LoadDatasetTakesWhatIsAskedFor) {
   EXPECT_NE(message(files).find("test images and test labels must be given together"), std::string::npos);
 }
 
-// Reads the published files if they are available.
+// Reads the published files, if this machine has them.
 TEST(Mnist, TestFilesReadWhole) {
   std::vector<fs::path> folders{fs::path(DADSIM_SOURCE_DIR) / ".." / "shared" / "data"};
   if (const char* named = std::getenv("DADSIM_DATA")) folders.insert(folders.begin(), named);
@@ -287,7 +287,7 @@ TEST(Mnist, TestFilesReadWhole) {
     EXPECT_EQ(facts.shape, (spec::SampleShape{28, 28, 1}));
     EXPECT_EQ(facts.classes, 10);
     const Samples samples = read_idx(images.string(), labels);
-    // The first test digits are 7 2 1 0 4 (LeCun's page shows them).
+    // LeCun's page shows that the first test digits are 7 2 1 0 4.
     EXPECT_EQ(std::vector<std::int32_t>(samples.labels.begin(), samples.labels.begin() + 5),
               (std::vector<std::int32_t>{7, 2, 1, 0, 4}));
     EXPECT_EQ(samples.features.maxCoeff(), 1.0F);

@@ -8,7 +8,8 @@
 
 namespace dadsim::test {
 
-/// Returns the message of the InputError that `call` throws, one line per error; every error has a remedy.
+/// Returns the message of the InputError that `call` throws, with one line per error. Expects that every error has a
+/// remedy.
 template <class Call>
 std::string refused(const Call& call) {
   try {

@@ -1,4 +1,4 @@
-// Tests the scale of features for learning: spec::Scale of each source.
+// Tests the scale of features, spec::Scale, of each data source.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ Dataset with_scale(Source source, spec::Scale scale) {
   return load_dataset({.source = source, .split = {}, .shift = {}, .drifts = {}}, 3);
 }
 
-/// Returns mean and deviation over all rows and positions of a channel.
+/// Returns mean and deviation of a channel over all rows and positions.
 std::pair<double, double> mean_and_deviation(const Matrix& features, Eigen::Index channel, Eigen::Index channels) {
   double sum = 0, squares = 0, count = 0;
   for (Eigen::Index row = 0; row < features.rows(); ++row) {
@@ -43,7 +43,7 @@ TEST(Scale, PixelsAreThoseOfTheFileDividedOrStandardisedByTheirColour) {
     const auto [mean, deviation] = mean_and_deviation(standard.train.features, channel, 3);
     EXPECT_NEAR(mean, 0, 1e-4);
     EXPECT_NEAR(deviation, 1, 1e-4);
-    // Held-back samples are scaled by the moments of training samples.
+    // Moments of the training samples also scale held-back samples.
     const auto [train_mean, train_deviation] = mean_and_deviation(unit.train.features, channel, 3);
     EXPECT_NEAR(standard.test.features(7, channel), (unit.test.features(7, channel) - train_mean) / train_deviation,
                 1e-3);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kSites = 400;
 constexpr std::int64_t kPerSite = 5;
 
-/// Every training value is 2, every held-back value 3.
+/// Returns data in which every training value is 2 and every held-back value 3.
 models::Dataset constant(const spec::SampleShape& shape) {
   models::Dataset data;
   data.shape = shape;
@@ -54,7 +54,7 @@ TEST(SiteShift, GainIsOnePerSiteAndChannelAndLogNormal) {
       EXPECT_EQ(data.train.features.row(site + other * kSites), row) << "all samples of a site alike";
     }
   }
-  // The bounds are five standard errors of 1200 draws: 0.3/√1200 for the mean, about 0.3/√2400 for the deviation.
+  // Bounds are five standard errors of 1200 draws: 0.3/√1200 for the mean, and about 0.3/√2400 for the deviation.
   EXPECT_NEAR(sum / 1200, 0, 5 * 0.3 / std::sqrt(1200.0));
   EXPECT_NEAR(std::sqrt(squares / 1200), 0.3, 5 * 0.3 / std::sqrt(2400.0));
 }
@@ -79,7 +79,7 @@ TEST(SiteShift, OffsetAndNoiseHaveTheirDeviations) {
 TEST(SiteShift, LeavesThePaddingOfSequences) {
   models::Dataset data = constant({1, 4, 2});
   data.train.features.rightCols(4).setZero();
-  data.train.features.col(2).setZero();  // a zero inside a position with other values
+  data.train.features.col(2).setZero();  // zeros within positions whose other values are not zero
   models::apply_site_shift(data, partition(), {0.1, 1, 0.1}, 3);
   EXPECT_TRUE((data.train.features.rightCols(4).array() == 0).all());
   EXPECT_TRUE((data.train.features.leftCols(4).array() != 0).all());

@@ -14,7 +14,7 @@
 namespace dadsim::models {
 namespace {
 
-/// Returns samples without pictures; classes are drawn at random.
+/// Returns samples without pictures, with drawn classes.
 Samples labelled(std::size_t count, std::int32_t classes) {
   RandomStream random(1, Purpose::test);
   Samples samples;
@@ -50,7 +50,7 @@ void expect_every_sample_once(const Partition& partition, std::size_t samples) {
   EXPECT_EQ(all, expected);
 }
 
-/// Returns the share of each class at a site.
+/// Returns each class's fraction of a site's samples.
 std::vector<double> class_shares(const std::vector<std::int32_t>& site, const Samples& train, std::size_t classes) {
   std::vector<double> shares(classes);
   for (const std::int32_t i : site) {
@@ -116,7 +116,7 @@ TEST(Split, ByClassRefusesASiteWhoseClassesAreAbsent) {
 TEST(Split, DirichletIsUnevenForSmallAlphaAndEvenForLarge) {
   const Samples train = labelled(10000, 10);
   const auto spread = [&](double alpha) {
-    // Mean over sites of the largest class share: 0.1 if even, 1 if each site has one class.
+    // Mean over sites of the largest fraction of a class: 0.1 if classes are even, 1 if each site has one class.
     double sum = 0;
     const Partition partition = split_over_sites(dirichlet(alpha), train, 10, 10, 2);
     for (const auto& site : partition) {
@@ -132,7 +132,7 @@ TEST(Split, DirichletIsUnevenForSmallAlphaAndEvenForLarge) {
 }
 
 TEST(Split, DirichletSharesHaveTheirVariance) {
-  // Var of a share ~ Dir(α) over S sites: (1/S)(1 − 1/S)/(S α + 1); here with 400 classes as 400 draws.
+  // A share of Dir(α) over S sites has the variance (1/S)(1 − 1/S)/(S α + 1). Here, 400 classes are 400 draws.
   const std::size_t classes = 400;
   const std::size_t sites = 4;
   const std::size_t per_class = 250;
@@ -183,9 +183,9 @@ TEST(Split, LogNormalSizesHaveTheirSpread) {
       mean += x / kSites;
       square += x * x / kSites;
     }
-    // The standard error of a standard deviation of n draws is σ/√(2n). Rounding of ~500 samples is far below it.
+    // The standard deviation of n draws has a standard error of σ/√(2n). Rounding of about 500 samples is far smaller.
     EXPECT_NEAR(std::sqrt(square - mean * mean), spread, 4 * spread / std::sqrt(2.0 * kSites)) << spread;
-    // The sum of sizes is given: N/S is the mean e^(μ + σ²/2) of the sizes, up to its standard error.
+    // The sum of the sizes is fixed, so N/S is their mean e^(μ + σ²/2), up to its standard error.
     const double expected = std::log(1e6 / kSites) - spread * spread / 2;
     const double error = std::sqrt((spread * spread + std::exp(spread * spread) - 1) / kSites);
     EXPECT_NEAR(mean, expected, 4 * error) << spread;
@@ -198,7 +198,8 @@ TEST(Split, SizesByZipfsLawFallWithTheirRank) {
     const Partition partition = split_over_sites(uneven(spec::SplitSpec::Kind::iid, 0, exponent), train, 10, 50, 7);
     expect_every_sample_once(partition, 100'000);
     std::vector<double> sizes = sizes_of(partition);
-    EXPECT_FALSE(std::is_sorted(sizes.begin(), sizes.end(), std::greater<>()));  // the largest site is drawn
+    EXPECT_FALSE(std::is_sorted(sizes.begin(), sizes.end(), std::greater<>()));  // sites are in no order of size, as
+                                                                                 // the largest is drawn
     std::sort(sizes.begin(), sizes.end(), std::greater<>());
     double sum = 0;
     for (int k = 1; k <= 50; ++k) sum += std::pow(k, -exponent);
@@ -221,8 +222,8 @@ TEST(Split, UnevenSizesLeaveNoSiteEmptyAndRepeat) {
 }
 
 TEST(Split, DirichletSharesHaveTheMeansOfUnevenSizes) {
-  // With many classes a site's size is near its mean. The variance of its share is that of Dir(α S w), w (1 − w)/(S α +
-  // 1), divided by the number of classes.
+  // With many classes, a site's size is near its mean. The variance of its share is that of Dir(α S w), w (1 − w)/(S α
+  // + 1), divided by the number of classes.
   constexpr std::size_t kClasses = 1000;
   Samples train;
   train.features.resize(100 * kClasses, 1);
@@ -239,7 +240,7 @@ TEST(Split, DirichletSharesHaveTheMeansOfUnevenSizes) {
 }
 
 TEST(Split, DirichletLeavesNoSiteEmpty) {
-  // Each class goes to one site with so small an α; most of the 50 sites would be empty.
+  // With so small an α, each class would be at one site, and most of the 50 sites would be empty.
   const Samples train = labelled(200, 10);
   for (const double alpha : {1e-6, 1e-3}) {
     expect_every_sample_once(split_over_sites(dirichlet(alpha), train, 10, 50, 1), 200);
@@ -259,7 +260,7 @@ TEST(Split, ShardsBoundTheClassesOfASite) {
     EXPECT_EQ(site.size(), 100U);
     std::set<std::int32_t> classes;
     for (const std::int32_t i : site) classes.insert(train.labels[static_cast<std::size_t>(i)]);
-    EXPECT_LE(classes.size(), 4U);  // two shards, each of at most two classes
+    EXPECT_LE(classes.size(), 4U);  // two shards with at most two classes each
   }
   spec.shards = 101;
   EXPECT_NE(message(spec, train, 10, 100).find("101 shards for each of 100 sites"), std::string::npos);

@@ -15,7 +15,7 @@ models::TextSymbols parsed(const std::string& content, double share) {
 }
 
 TEST(Text, NumbersTheCharactersOfTheTrainingPart) {
-  // 8 training characters, of which 4 differ; of the 2 held-back characters one is new.
+  // There are 8 training characters, 4 of them different, and 2 held-back characters, one of them new.
   const models::TextSymbols text = parsed(
       "\xef\xbb\xbf"
       "bäabb\naacb",
@@ -44,11 +44,11 @@ TEST(Text, TakesTwoBytesForACharacterAndUnpacksUpToALimit) {
 TEST(Text, LabelsAreTheNextCharacters) {
   const TemporaryFolder folder;
   spec::TextSource source;
-  source.file = folder.write("t", "abcabcabcabcabcabcabcabcabcabca");  // 31
+  source.file = folder.write("t", "abcabcabcabcabcabcabcabcabcabca");  // 31 characters
   source.length = 4;
-  source.test_share = 0.3;  // 9 characters
+  source.test_share = 0.3;  // 9 characters are held back
   const spec::DataFacts facts = models::inspect_text(source);
-  EXPECT_EQ(facts.train, 5);  // (22 − 1) / 4
+  EXPECT_EQ(facts.train, 5);  // (22 − 1) / 4 samples
   EXPECT_EQ(facts.test, 2);
   EXPECT_EQ(facts.labels_per_sample, 4);
   EXPECT_EQ(facts.classes, 3);

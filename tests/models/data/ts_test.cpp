@@ -37,7 +37,8 @@ TEST(Ts, ReadsSeriesOfUnequalLength) {
   EXPECT_EQ(file.values[8], 7.0F);
 }
 
-// Channel 0 of the training part: 1, 3 (mean 2, deviation 1); channel 1: 10, 10, 40 (mean 20, deviation √200).
+// In the training part, channel 0 has 1 and 3 (mean 2, deviation 1), channel 1 has 10, 10 and 40 (mean 20, deviation
+// √200).
 TEST(Ts, StandardisesByTheTrainingPartFillsGapsAndPads) {
   const models::TsFile train = parsed(kHeader + "1,3:?,10,10,?,40:up\n");
   const models::TsFile test = parsed("@classLabel true down up\n@data\n4,?,0:20:down\n4:20:up\n");
@@ -65,7 +66,7 @@ TEST(Ts, ReadsUnivariateSeries) {
   EXPECT_EQ(file.cases, 2);
 }
 
-// A compressed file of 200 kB holds 200 MB of short cases. Inspecting the file must not keep them in memory.
+// A compressed file of 200 kB has 200 MB of short cases, which must not be kept in memory while the file is inspected.
 TEST(Ts, LookingAtAFileKeepsNoneOfItsCases) {
   std::string content = "@classLabel true a b\n@data\n";
   for (int i = 0; i < 1000; ++i) content += i % 2 == 0 ? "1:2:3:a\n" : "4:5:6:b\n";
@@ -128,7 +129,7 @@ TEST(Ts, BothFilesMustFit) {
       holds(refused([&] { models::dataset_of(train, train, 2, 1); }), "holds 1 cases, fewer than the scenario needs"));
 }
 
-// One series of a million values among two thousand short ones.
+// One series has a million values, the other two thousand are short.
 TEST(Ts, RefusesToPadWithoutBound) {
   std::string content = "@classLabel true a\n@data\n0";
   for (int i = 0; i < 1'000'000; ++i) content += ",1";

@@ -10,7 +10,7 @@
 #include "models/matrix.hpp"
 #include "support/random.hpp"
 
-// Compares every set of kernels available on this machine with plain sums in double, and with the portable set.
+// Compares every set of kernels that this machine supports with plain sums in double, and with the portable set.
 
 namespace dadsim::models {
 namespace {
@@ -25,7 +25,7 @@ std::vector<T> drawn(Index size, std::uint64_t seed) {
   return values;
 }
 
-/// Returns the rounding bound of a sum of `terms` products of numbers up to 1, in any order of multiply-adds.
+/// Returns a bound on the rounding of a sum of `terms` products of numbers up to 1, for any order of multiply-adds.
 template <class T>
 double rounding(Index terms) {
   return 2 * static_cast<double>(terms + 2) * std::numeric_limits<T>::epsilon();
@@ -50,7 +50,7 @@ class KernelsTest : public testing::Test {};
 using Numbers = testing::Types<float, double>;
 TYPED_TEST_SUITE(KernelsTest, Numbers);
 
-/// Returns C = start + A B for one panel, with all steps of a kernel set.
+/// Returns C = start + A B for one panel, using all steps of a kernel set.
 template <class T>
 std::vector<T> product(const KernelsOf<T>& kernels, const Shape& shape, bool a_transposed, bool b_transposed,
                        TileStart start) {
@@ -153,8 +153,8 @@ TYPED_TEST(KernelsTest, PanelsThatArePackedTogetherAreThoseOfOneAtATime) {
   }
 }
 
-/// Returns the outputs of `out` filters for `count` windows side by side, each of two rows of `run` numbers, followed
-/// by the gradient of the filters' first row.
+/// Returns the outputs of `out` filters for `count` adjacent windows, each of two rows of `run` numbers, followed by
+/// the gradient of the filters' first row.
 template <class T>
 std::vector<T> windows(const KernelsOf<T>& kernels, Index count, Index run, Index out, bool add, bool with_bias) {
   constexpr Index kRows = 2, kApart = 4;
@@ -220,7 +220,7 @@ TYPED_TEST(KernelsTest, WindowsOfEverySetAreThoseOfThePortableOne) {
             const std::vector<T> here = windows(kernels_of<T>(set), count, run, out, add, with_bias);
             const std::vector<T> there = windows(portable, count, run, out, add, with_bias);
             for (std::size_t i = 0; i < here.size(); ++i) {
-              // The gradient sums products, whose factors are sums of up to 2 · run + 2 terms.
+              // The gradient sums products of factors, which are sums of up to 2 · run + 2 terms.
               ASSERT_NEAR(here[i], there[i], static_cast<double>(2 * run + 2) * rounding<T>(count + 2 * run))
                   << name_of(set) << " " << count << " " << run << " " << out << " " << i;
             }

@@ -10,7 +10,7 @@ namespace {
 template <class T>
 void expect_product(Eigen::Index rows, Eigen::Index inner, Eigen::Index out) {
   SCOPED_TRACE(testing::Message() << rows << " × " << inner << " × " << out);
-  const MatrixOf<T> a = test::random_matrix<T>(rows, inner + 3, 1);  // rows with gaps
+  const MatrixOf<T> a = test::random_matrix<T>(rows, inner + 3, 1);  // rows that are not adjacent in memory
   const MatrixOf<T> b = test::random_matrix<T>(inner, out, 2);
   const MatrixOf<T> before = test::random_matrix<T>(rows, out + 5, 3);
   const MatrixOf<T> transposed = b.transpose();

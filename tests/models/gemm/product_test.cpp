@@ -15,7 +15,7 @@ void expect_near(const MatrixOf<T>& actual, const MatrixOf<double>& expected, Ei
   EXPECT_LE((actual.template cast<double>() - expected).cwiseAbs().maxCoeff(), tolerance);
 }
 
-/// Checks all three products, of blocks within larger matrices.
+/// Checks all three products, on blocks of larger matrices.
 template <class T>
 void expect_products(Eigen::Index rows, Eigen::Index inner, Eigen::Index out) {
   SCOPED_TRACE(testing::Message() << rows << " × " << inner << " × " << out);
@@ -53,7 +53,7 @@ TEST(Product, OfAnySize) {
   expect_products<float>(1, 1, 1);
   expect_products<float>(13, 5, 130);
   expect_products<float>(300, 37, 67);
-  expect_products<float>(601, 600, 9);  // terms in several parts
+  expect_products<float>(601, 600, 9);  // a sum that is split into several parts
   expect_products<double>(97, 1100, 130);
   expect_products<float>(5, 520, 1100);
 }

@@ -1,9 +1,9 @@
-"""Writes golden values: what PyTorch 1.13 gives for a network, as plain text beside the script.
+"""Writes golden values, which are PyTorch 1.13's results for a network, as plain text next to the script.
 
-A file holds named tensors, one after the other: a line "name rows cols", then one line of values per row. The names
-that tests/models/golden.hpp reads: input, labels, loss, logits, matrix<k>.weight, matrix<k>.bias, vector<v>, and the
-gradients of the last three with "gradient." before them. Layout is that of this project: images row by row and pixel
-by pixel with the channels beside each other, samples as rows, kernels out x (ky, kx, channel). Numbers are doubles.
+A file contains named tensors, one after the other: a line "name rows cols", then one line of values per row.
+tests/models/golden.hpp reads the names input, labels, loss, logits, matrix<k>.weight, matrix<k>.bias and vector<v>, and
+the gradients of the last three, which begin with "gradient.". The layout is dadsim's: samples are rows, images are row
+by row and pixel by pixel with adjacent channels, kernels are out x (ky, kx, channel). Numbers are doubles.
 
 EXAMPLE (make_something.py)
     from golden import Golden
@@ -21,17 +21,17 @@ import torch
 
 
 def rows(tensor):
-    """A tensor as samples x values."""
+    """Returns a tensor as samples x values."""
     return tensor.reshape(tensor.shape[0], -1)
 
 
 def pixels(images):
-    """Images N x C x H x W as N x (H W C)."""
+    """Returns images N x C x H x W as N x (H W C)."""
     return rows(images.permute(0, 2, 3, 1))
 
 
 def kernel(weight):
-    """A convolution's weights out x in x ky x kx as out x (ky kx in)."""
+    """Returns a convolution's weights out x in x ky x kx as out x (ky kx in)."""
     return rows(weight.permute(0, 2, 3, 1))
 
 
@@ -44,16 +44,16 @@ class Golden:
         self.learned = {}
 
     def random(self, *shape):
-        """Uniform in (-1, 1)."""
+        """Returns numbers that are uniform in (-1, 1)."""
         return torch.rand(*shape) * 2 - 1
 
     def put(self, name, tensor):
-        """A tensor of one or two dimensions; one dimension makes a column."""
+        """Writes a tensor of one or two dimensions; one dimension becomes a column."""
         tensor = torch.as_tensor(tensor).detach()
         self.tensors[name] = tensor.reshape(tensor.shape[0] if tensor.dim() else 1, -1).clone()
 
     def matrix(self, k, weight, bias=None, layout=rows):
-        """Matrix k of the network: its weights, brought into this project's layout by `layout`, and its biases."""
+        """Writes matrix k of the network: its weights, which `layout` brings into dadsim's layout, and its biases."""
         self._learned(f"matrix{k}.weight", weight, layout)
         if bias is not None:
             self._learned(f"matrix{k}.bias", bias, lambda b: b.reshape(-1, 1))
@@ -66,8 +66,8 @@ class Golden:
         self.put(name, layout(parameter))
 
     def learn(self, inputs, logits, labels, layout=rows):
-        """Softmax cross-entropy, averaged over all rows of logits (samples, or samples x positions), and everything's
-        gradient. `layout` brings the inputs into this project's layout."""
+        """Writes the softmax cross-entropy, averaged over all rows of logits (samples, or samples x positions), and all
+        gradients. `layout` brings the inputs into dadsim's layout."""
         labels = torch.as_tensor(labels)
         self.put("input", layout(inputs))
         self.put("labels", labels.reshape(-1, 1))

@@ -8,7 +8,7 @@ WIDTH, HEADS, POSITIONS, SAMPLES = 12, 3, 7, 4
 
 for name, causal in [("attention", False), ("attention_causal", True)]:
     golden = Golden(name, seed=1)
-    x = 3 * golden.random(SAMPLES, POSITIONS, WIDTH)  # so that the probabilities are far from even
+    x = 3 * golden.random(SAMPLES, POSITIONS, WIDTH)  # large inputs, so that attention is far from uniform
     attention = torch.nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
     with torch.no_grad():
         attention.in_proj_bias.copy_(golden.random(3 * WIDTH))

@@ -1,5 +1,5 @@
-"""A residual block with batch norms and a projection, as in a ResNet; running averages and what the
-network gives in evaluation after one training step."""
+"""A residual block with batch norms and a projection, as in a ResNet. Also the running averages, and the
+network's output in evaluation, after one training step."""
 
 import torch
 

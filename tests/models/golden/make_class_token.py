@@ -1,4 +1,4 @@
-"""A learned position put before the others, learned vectors added to all, and the first or the last one read."""
+"""A learned class token before the other positions, learned vectors added to all positions, and the first or last read."""
 
 import torch
 

@@ -8,7 +8,7 @@ golden = Golden("convolution", seed=3)
 images = golden.random(3, 2, 9, 8)
 first = torch.nn.Conv2d(2, 4, kernel_size=3, stride=1, padding=1)
 second = torch.nn.Conv2d(4, 5, kernel_size=3, stride=2, padding=2)
-# 9 x 8 pixels; 4 x 4 after the maximum; 3 x 3 after the second convolution; 2 x 2 after the mean.
+# The picture has 9 x 8 pixels, 4 x 4 after max pooling, 3 x 3 after the second convolution, and 2 x 2 after the mean.
 dense = torch.nn.Linear(5 * 2 * 2, 3)
 
 x = torch.relu(first(images))

@@ -1,4 +1,4 @@
-"""The preset language-model in small: embedding, positions, causal pre-norm blocks, layer norm, dense."""
+"""A small network of the preset language-model: embedding, positions, causal pre-norm blocks, layer norm, dense."""
 
 import torch
 

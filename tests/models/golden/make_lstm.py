@@ -1,4 +1,4 @@
-"""Two recurrent layers above each other, the first without biases, and a dense layer over all positions together."""
+"""Two stacked LSTM layers, the first without biases, and a dense layer over all positions together."""
 
 import torch
 

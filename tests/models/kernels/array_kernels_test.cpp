@@ -14,8 +14,8 @@
 #include "models/kernels/array_sets.hpp"
 #include "support/random.hpp"
 
-// Compares every set of array kernels available on this machine with the portable set, over sizes that are not
-// multiples of a vector. Tests of the networks compare the portable set with PyTorch and finite differences.
+// Compares every set of array kernels that this machine supports with the portable set, at sizes that are no multiples
+// of a vector. Tests of networks compare the portable set with PyTorch and finite differences.
 
 namespace dadsim::models {
 namespace {
@@ -53,7 +53,8 @@ std::vector<T> drawn_between(Index size, std::uint64_t seed, double low = -1, do
   return values;
 }
 
-/// Expects |a − b| ≤ `roundings` · ε · max(1, |b|): each set's exp, tanh and roots are good to a few roundings.
+/// Expects |a − b| ≤ `roundings` · ε · max(1, |b|), since exp, tanh and roots of every set are accurate to a few
+/// roundings.
 template <class T>
 void expect_near(const std::vector<T>& a, const std::vector<T>& b, double roundings, const Set& set) {
   ASSERT_EQ(a.size(), b.size());
@@ -100,7 +101,7 @@ TYPED_TEST(ArrayKernelsTest, ActivationsAndTheirDerivatives) {
   }
 }
 
-// The error bound of models/kernels/gelu_loops.hpp, plus the rounding of the last product.
+// Tests the error bound in models/kernels/gelu_loops.hpp, plus the rounding of the last product.
 TEST(ArrayKernels, GeluIsAsGoodAsStated) {
   const auto phi = [](double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); };
   std::vector<float> z;
@@ -119,7 +120,7 @@ TEST(ArrayKernels, GeluIsAsGoodAsStated) {
     }
     std::vector<float> far{-1e30F, -100, 100, 1e30F, std::numeric_limits<float>::quiet_NaN()};
     set.kernels.of_float.activate(spec::Activation::gelu, 1, 5, {far.data(), 5});
-    EXPECT_NEAR(far[0], 0, 1e-7);  // exp() of some sets ends at the smallest normal number
+    EXPECT_NEAR(far[0], 0, 1e-7);  // exp() of some sets is never below the smallest normal number
     EXPECT_NEAR(far[1], 0, 1e-30);
     EXPECT_EQ(far[2], 100);
     EXPECT_EQ(far[3], 1e30F);
@@ -144,7 +145,7 @@ TYPED_TEST(ArrayKernelsTest, Softmax) {
         std::vector<T> p = z;
         kernels.softmax(scale, seen, size, p.data());
         for (Index i = 0; i < size; ++i) {
-          // exp is accurate to some roundings, and so are the sum and the quotient.
+          // exp, the sum and the quotient each add a few roundings.
           ASSERT_NEAR(p[i], expected[i] / sum, 32 * std::numeric_limits<T>::epsilon()) << name_of(set.name);
         }
         std::vector<T> s = drawn_between<T>(size, 2);
@@ -220,7 +221,7 @@ TEST(ArrayKernels, StepsOfAdam) {
   }
 }
 
-/// Numbers that begin `offset` numbers after a multiple of 64 bytes.
+/// Numbers that start `offset` numbers after a 64-byte boundary.
 template <class T>
 class Placed {
  public:
@@ -240,7 +241,7 @@ class Placed {
   T* data_;
 };
 
-/// Memory is aligned to 16 bytes, and sometimes to more; results must not depend on that.
+/// Memory is aligned to 16 bytes or more, and results must not depend on the alignment.
 TYPED_TEST(ArrayKernelsTest, GiveTheSameBitsAtEveryAddress) {
   using T = TypeParam;
   using spec::Activation;

@@ -101,7 +101,7 @@ TEST(BatchNorm, SitesHaveStatisticsOfTheirOwn) {
   Vector shift_gradient = Vector::Zero(3);
   const auto pass = [&](const Matrix& inputs, const std::vector<std::int32_t>& own_labels, Eigen::Index begin) {
     network.forward(inputs, {.training = true, .sites = {}, .seed = 0, .step = 0}, alone);
-    // Products of fewer rows round differently.
+    // Products of fewer rows are rounded differently.
     const Eigen::Index positions = image.positions();
     const Matrix logits = stacked.logits().middleRows(begin, inputs.rows());
     EXPECT_LT((alone.logits() - logits).norm(), 1e-5 * logits.norm()) << begin;
@@ -121,7 +121,7 @@ TEST(BatchNorm, SitesHaveStatisticsOfTheirOwn) {
 }
 
 TEST(BatchNorm, NormalisesFarFromZero) {
-  // In float, the variance E[x²] − E[x]² would lose all digits.
+  // In float, the variance as E[x²] − E[x]² would lose all digits.
   spec::ModelSpec model;
   model.layers = {spec::BatchNormSpec{.epsilon = 1e-12}};
   Network network(spec::SampleShape{1, 1, 1}, model, 1);

@@ -4,7 +4,7 @@
 #include "models/gradient_check.hpp"
 #include "models/network.hpp"
 
-// Class token, positions and select: the layers around a transformer's blocks.
+// Tests the layers around a transformer's blocks: class token, positions and select.
 
 namespace dadsim::models {
 namespace {
@@ -13,7 +13,7 @@ spec::DenseSpec tokens_each(std::int64_t units) {
   return {.units = units, .activation = spec::Activation::identity, .bias = true, .each_position = true};
 }
 
-/// Returns a model that reads the class token after attention, as classifiers do: attention mixes the positions.
+/// Returns a model that reads the class token after attention has mixed the positions, as classifiers do.
 spec::ModelSpec around_attention(bool last) {
   return {.name = "",
           .layers = {tokens_each(6), spec::ClassTokenSpec{}, spec::PositionsSpec{},
@@ -37,7 +37,7 @@ TEST(ClassToken, HasTheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(ClassToken, AddsToSlopesThatAreThere) {
-  // Places each of the three layers next to another reader of its input.
+  // Puts each of the three layers next to another reader of its input.
   const auto beside = [](std::vector<spec::LayerSpec> layers, std::vector<spec::LayerSpec> shortcut) {
     return spec::ResidualSpec{
         .layers = std::move(layers), .shortcut = std::move(shortcut), .activation = spec::Activation::tanh};

@@ -22,7 +22,7 @@ TEST(Convolution, GradientsEqualCentralDifferences) {
             .filters = 2, .kernel = 5, .stride = 3, .padding = 4, .activation = spec::Activation::relu}}) {
     SCOPED_TRACE(testing::Message() << "kernel " << spec.kernel);
     spec::ModelSpec model;
-    // The layers below the convolution test dLoss/dx.
+    // The layers before the convolution test dLoss/dx.
     model.layers = {spec::DenseSpec{3, spec::Activation::tanh, true, true}, spec, spec::ConvolutionSpec{.filters = 2},
                     spec::DenseSpec{4, spec::Activation::identity}};
     test::expect_right_gradients(model, image);
@@ -47,7 +47,7 @@ TEST(Convolution, PatchesAreOrderedByPixelOfTheKernelAndByChannel) {
   const spec::SampleShape image{.height = 2, .width = 3, .channels = 2};
   Network network(image, model, 1);
   Matrix inputs(1, 12);
-  inputs << 1, 2, 3, 4, 5, 6,  // the upper row: three pixels of two channels
+  inputs << 1, 2, 3, 4, 5, 6,  // the upper row has three pixels of two channels
       7, 8, 9, 10, 11, 12;
   Tape tape;
   network.forward(inputs, {}, tape);
@@ -59,17 +59,17 @@ TEST(Convolution, PatchesAreOrderedByPixelOfTheKernelAndByChannel) {
   EXPECT_EQ(Matrix(network.input(0, tape)), expected);
 }
 
-/// Compares forward(), backpropagate() and weight_gradient() with the sums of the definition in double.
+/// Compares forward(), backpropagate() and weight_gradient() with the definition's sums, in double.
 template <class T>
 void expect_definition(const spec::ConvolutionSpec& spec, const spec::SampleShape& image) {
   SCOPED_TRACE(testing::Message() << "kernel " << spec.kernel << ", stride " << spec.stride << ", padding "
                                   << spec.padding << ", " << image.height << " × " << image.width << " × "
                                   << image.channels << " to " << spec.filters);
-  constexpr Eigen::Index kSamples = 9;  // more samples than are summed at a time
+  constexpr Eigen::Index kSamples = 9;  // more samples than one sum has
   spec::ModelSpec model;
   model.layers = {spec::DenseSpec{image.channels, spec::Activation::identity, true, true}, spec};
   NetworkOf<T> network(image, model, 1);
-  network.layer(0).weight.setIdentity();  // the picture itself, so that dLoss/dx is needed
+  network.layer(0).weight.setIdentity();  // an identity, so that dLoss/dx of the picture is computed
   test::disturb_vectors(network, 5);
   TapeOf<T> tape;
   network.forward(test::random_inputs<T>(image, kSamples, 2), {}, tape);
@@ -113,7 +113,7 @@ void expect_definition(const spec::ConvolutionSpec& spec, const spec::SampleShap
   expect_close(as_rows(tape.logits(), Eigen::Index{out.channels}).template cast<double>(), y, "y");
   expect_close(tape.value_gradients[1].template cast<double>(), dx, "dx");
   expect_close(gradient.weight.template cast<double>(), dw, "dW");
-  // Copying the rows together only now gives the same result.
+  // Gathering the rows only at this point gives the same result.
   LayerGradientOf<T> of_rows;
   weight_gradient<T>(delta, network.input(1, tape), weights.has_bias(), of_rows);
   expect_close(of_rows.weight.template cast<double>(), dw, "dW of rows");

@@ -30,7 +30,7 @@ Matrix through(const spec::ModelSpec& model, const Matrix& inputs, const Pass& p
 
 TEST(Dropout, GradientsEqualCentralDifferences) {
   test::expect_right_gradients(two_dropouts(0.3), {.channels = 7});
-  // Checks gradients without a mask.
+  // Without masks, gradients are checked as they are.
   test::expect_right_gradients(
       two_dropouts(0.3), {.channels = 7},
       {.samples = 4, .pass = {.training = false, .sites = {}, .seed = 0, .step = 0}, .seed = 12});
@@ -55,7 +55,7 @@ TEST(Dropout, DropsTheRateAndScalesTheRest) {
     const auto kept = static_cast<float>(1 / (1 - rate));
     EXPECT_TRUE(((y.array() == 0.0F) || (y.array() == kept)).all()) << rate;
     const double dropped = static_cast<double>((y.array() == 0.0F).count()) / static_cast<double>(y.size());
-    // Four standard deviations of a binomial share.
+    // The bound is four standard deviations of a binomial share.
     EXPECT_NEAR(dropped, rate, 4 * std::sqrt(rate * (1 - rate) / static_cast<double>(y.size())) + 1e-12) << rate;
   }
 }
@@ -77,7 +77,7 @@ TEST(Dropout, MasksDifferBySeedStepSampleAndPlaceButNotBySites) {
   EXPECT_NE(through(alone(0.5), ones, {.training = true, .sites = {}, .seed = 3, .step = 2}), mask);
   EXPECT_NE(through(alone(0.5), ones, {.training = true, .sites = {}, .seed = 1, .step = 3}), mask);
   EXPECT_NE(mask.row(0), mask.row(1));
-  // Two layers with the same mask would give 0 and 4.
+  // If both layers had the same mask, all values would be 0 or 4.
   spec::ModelSpec twice;
   twice.layers = {spec::DropoutSpec{0.5}, spec::DropoutSpec{0.5}};
   EXPECT_NE(through(twice, ones, pass), Matrix(mask.array().square()));

@@ -42,7 +42,7 @@ TEST(LayerNorm, KeepsItsDigitsFarFromZero) {
   const Matrix inputs = test::random_inputs<float>(sample, 3, 3);
   Tape near, far;
   network.forward(inputs, {}, near);
-  // 1000 + x has x to 3e-5; a variance as a difference of squares would lose all digits.
+  // 1000 + x represents x to 3e-5. A variance computed as a difference of squares would lose all digits.
   network.forward(Matrix(inputs.array() + 1000.0F), {}, far);
   EXPECT_LT((near.logits() - far.logits()).cwiseAbs().maxCoeff(), 5e-4F);
 }

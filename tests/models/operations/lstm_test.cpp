@@ -16,8 +16,8 @@ TEST(Lstm, GradientsEqualCentralDifferences) {
   for (const bool bias : {false, true}) {
     SCOPED_TRACE(testing::Message() << "bias " << bias);
     spec::ModelSpec model;
-    // The layer below tests dLoss/dx. The parallel layer tests that dLoss/dx is added to an existing value_gradient. 14
-    // samples are more than one block.
+    // The layer below tests dLoss/dx. The parallel layer tests that dLoss/dx is added to a value_gradient that exists.
+    // 14 samples are more than one block.
     model.layers = {spec::DenseSpec{3, spec::Activation::tanh, true, true},
                     spec::ResidualSpec{
                         .layers = {lstm(4, bias), lstm(3, bias)}, .shortcut = {}, .activation = spec::Activation::tanh},

@@ -63,7 +63,7 @@ TEST(Pool, SameBitsForAnyNumberOfThreads) {
 TEST(Mean, GradientsEqualCentralDifferences) { test::expect_right_gradients(around(spec::MeanSpec{}), kImage); }
 
 TEST(Mean, BesideAShortcut) {
-  // Both branches read the same value: one sets its value_gradient, the other adds to it.
+  // Two branches read the same value: one sets its value_gradient, and the other adds to it.
   spec::ModelSpec model;
   model.layers = {spec::DenseSpec{3, spec::Activation::tanh, true, true},
                   spec::ResidualSpec{.layers = {spec::PoolSpec{spec::PoolSpec::Kind::maximum, 7, 7}},

@@ -1,5 +1,5 @@
-"""In the place of Dask: one worker, which is the client's own process and does a task when it is submitted. What the
-variable FAKE_DASK names goes wrong."""
+"""Replaces Dask by one worker, which is the client's own process and runs a task when it is submitted. The variable
+FAKE_DASK names an error to produce."""
 
 import os
 import time

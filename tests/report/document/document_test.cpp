@@ -1,4 +1,4 @@
-// Tests a document with one statement and one table in the four output formats of every command.
+// Tests how a document of one statement and one table looks in the four output formats of every command.
 #include "report/document/document.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ Document sample() {
         .add("note", "note", DocumentValue(), Unit::plain)
         .say("of the peak", "50 %");
   }
-  steps.add_row().add("devices", "devices", 32, Unit::count);  // an incomplete row, which has no text form
+  steps.add_row().add("devices", "devices", 32, Unit::count);  // an incomplete row, which text output leaves out
   document.parts.push_back({.name = "steps", .shown = Shown::always, .heading = "Steps", .what = steps});
   document.say({Statement{"rows-left-out"}.with("rows", 4.0)});
   return document;
@@ -94,7 +94,7 @@ TEST(Document, HasColumnsOfTheJsonOrTheCsvAlone) {
   Document document;
   DocumentTable table;
   table.add_row().csv("of", "all").add("both", 1).json("alone", 2);
-  document.add("first", DocumentValue());  // an empty value in place of a table
+  document.add("first", DocumentValue());  // an empty value instead of a table
   document.parts.push_back({.name = "rows", .what = table});
   EXPECT_EQ(to_csv(document), "of,both\nall,1\n");
   EXPECT_EQ(DocumentJson::parse(to_json(document))["rows"][0], DocumentJson::parse(R"({"both":1,"alone":2})"));

@@ -1,4 +1,4 @@
-// Tests the charts and tables of a document as files for a paper: SVG, CSV and LaTeX.
+// Tests a document's charts and tables as files for a paper: SVG, CSV and LaTeX.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 const std::string kOddName = R"(a <b> & "c" 50 % of #1_x $y$ \end{tabular} ~^{})";
 
-/// Expects well-formed XML: tags in pairs, attributes in quotation marks, and no bare & or <.
+/// Expects well-formed XML: tags in pairs, quoted attributes, and no bare & or <.
 void expect_well_formed(const std::string& xml) {
   static const std::regex tag(
       R"rx(<(/?)([a-z]+)((?:\s+[a-zA-Z:-]+="[^"<&]*(?:&(?:amp|lt|gt|quot);[^"<&]*)*")*)\s*(/?)>)rx");
@@ -43,7 +43,7 @@ void expect_well_formed(const std::string& xml) {
   EXPECT_TRUE(std::ranges::none_of(xml, [](unsigned char c) { return c < ' ' && c != '\n'; }));
 }
 
-/// Expects a valid `tabular`: balanced braces, as many cells per row as columns, and no unescaped special character.
+/// Expects a valid `tabular`: braces in pairs, as many cells per row as columns, and no unescaped special character.
 void expect_latex_table(const std::string& latex, std::size_t columns) {
   std::istringstream text(latex);
   std::string line;
@@ -97,7 +97,7 @@ Chart marks_over_decades() {
   return chart;
 }
 
-/// Returns the positions of a series' marks, in pixels.
+/// Returns the positions of the marks of a series, in pixels.
 std::vector<std::pair<double, double>> marks_of(const std::string& svg, const std::string& colour) {
   const std::regex mark(R"rx(translate\(([-\d.]+) ([-\d.]+)\)" d="[^"]*" fill="([^"]*)")rx");
   std::vector<std::pair<double, double>> places;
@@ -106,7 +106,7 @@ std::vector<std::pair<double, double>> marks_of(const std::string& svg, const st
   return places;
 }
 
-/// Returns x, y and width of the bars of a chart, in their order.
+/// Returns x, y and width of a chart's bars, in order.
 std::vector<std::vector<double>> bars_of(const std::string& svg) {
   const std::regex bar(R"rx(<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="16.0")rx");
   std::vector<std::vector<double>> bars;

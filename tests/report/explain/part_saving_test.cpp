@@ -6,7 +6,7 @@
 namespace dadsim::report {
 namespace {
 
-/// An explanation of a run with the given bounds, and the time that each tried change saves.
+/// Explains a run with these bounds, and with the time that each tried change saves.
 class Checked {
  public:
   explicit Checked(std::vector<step::Bound> bounds) {
@@ -32,8 +32,8 @@ class Checked {
   Explanation explanation_;
 };
 
-// The expected saving is half of a part's share of the critical path. Below a quarter of that, the report gives a
-// reason.
+// Twice the speed should save half of a part's share of the critical path. If it saves less than a quarter of that, the
+// report gives a reason.
 TEST(PartSaving, WhatSavesMuchLessThanHalfOfItsShareSaysWhy) {
   const std::vector<step::Bound> bounds{{"up", "bandwidth", 3, 0.6}, {"site-1", "compute", 2, 0.4}};
   EXPECT_TRUE(Checked(bounds).with(WhatIf::Kind::bandwidth, "up", 0.07).of(0, 0).why_not);
@@ -41,7 +41,7 @@ TEST(PartSaving, WhatSavesMuchLessThanHalfOfItsShareSaysWhy) {
   EXPECT_TRUE(Checked(bounds).of(0, 0).why_not) << "nothing was tried";
 }
 
-// The saving is compared with half of all shares that a change speeds up, not of one part: many links have latencies.
+// Many links have latencies, so a saving is compared with half of all shares that the change reduces, not of one part.
 TEST(PartSaving, WhatSavesMoreThanHalfOfAllThatItSpeedsUpSaysWhy) {
   const std::vector<step::Bound> bounds{
       {"site-1", "compute", 2, 0.6}, {"up", "latency", 1, 0.2}, {"hub", "latency", 1, 0.2}};
@@ -49,7 +49,7 @@ TEST(PartSaving, WhatSavesMoreThanHalfOfAllThatItSpeedsUpSaysWhy) {
   EXPECT_TRUE(Checked(bounds).with(WhatIf::Kind::latency, "*", 0.26).of(1, 0).why_more);
 }
 
-// Queueing counts as tried together with the latencies of all links, but halving latencies does not halve queueing.
+// Halving the latencies of all links is also the trial for queueing, but does not halve queueing.
 TEST(PartSaving, ALatencyIsMeasuredAgainstLatencyAlone) {
   const std::vector<step::Bound> bounds{{"up", "bandwidth", 3, 0.6},
                                         {"hub", "latency", 1, 0.12},

@@ -17,7 +17,7 @@ using TraceJson = nlohmann::json;
 using Activity = step::Timeline::Activity;
 using Stream = step::Timeline::Stream;
 
-/// Returns a timeline with two of eight workers and a link; one name needs escaping.
+/// Returns a timeline of two out of eight workers and a link; one name needs escaping.
 step::Timeline sample_timeline() {
   step::Timeline timeline;
   timeline.seconds = 0.5;
@@ -112,7 +112,7 @@ TEST(Trace, SpansSayWhatTheyAre) {
       "bytes": 1e6, "bytes_per_second": 4e6}})json"));
   EXPECT_EQ(first[5], TraceJson::parse(R"json({"ph": "X", "name": "carrying", "cat": "link", "pid": 1, "tid": 4,
       "ts": 300000.0, "dur": 200000.0, "args": {"bytes": 500000.0, "cut_off": true}})json"));
-  // Step 3 starts at its own date.
+  // Step 3 starts at its own date, not after the first step.
   EXPECT_EQ(first[6]["name"], "step 3");
   EXPECT_EQ(first[6]["ts"], 6.5e6);
   EXPECT_EQ(first[7]["ts"], 6.5e6);
@@ -178,7 +178,7 @@ TEST(Trace, OfAnEventDrivenRunHasAProcessPerNode) {
   EXPECT_EQ(spans[1], TraceJson::parse(R"json({"ph": "X", "name": "update to aggregator (hub)", "cat": "lost", "pid": 4,
       "tid": 3, "ts": 8000000.0, "dur": 2000000.0, "args": {"bytes": 500, "number": 2, "failed": true}})json"));
   EXPECT_EQ(spans[2]["name"], "down");
-  // Two simultaneous messages lie on two tracks; the next message returns to the first track.
+  // Two simultaneous messages are on two tracks, and the next message is on the first track again.
   EXPECT_EQ(threads.at({5, 3}), "sending");
   EXPECT_EQ(threads.at({5, 4}), "sending, 2");
   EXPECT_EQ(spans[5]["tid"], 3);

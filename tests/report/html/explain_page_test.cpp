@@ -52,7 +52,7 @@ TEST(ExplainPage, ShowsCausesAndChangesOfEachRunAsTables) {
   EXPECT_EQ(changes[0][1], "saves 80.0 %");
   EXPECT_EQ(changes[0][4], "limit: no change can save more");
   EXPECT_EQ(changes[4][1], "takes 90.0 % longer");
-  // Changes without effect are in the table, and no bars.
+  // Changes without effect are rows of the table but have no bars.
   const Json bars = embedded(html, "charts")["left-" + label];
   EXPECT_EQ(bars["names"].size(), 3U);
   EXPECT_NEAR(bars["series"][0]["points"][0][1].get<double>(), 0.2, 1e-9);

@@ -109,7 +109,7 @@ TEST(Html, LoadsNothing) {
   EXPECT_NE(html.find("default-src 'none'"), std::string::npos);
   const std::regex loads(
       R"(\b(src|srcset|poster|data)\s*=\s*["']|\bhref\s*=\s*["']?(?!["']?#)|@import|\burl\s*\((?!#))");
-  // Checks the page's own parts, without Chart.js between them, which contains no markup.
+  // Checks the parts of the page before and after Chart.js, which contains no markup.
   for (const std::string& part : {html.substr(0, html.find(R"(<script type="application/json")")),
                                   html.substr(html.rfind("<script>") + std::string_view("<script>").size())}) {
     std::smatch found;

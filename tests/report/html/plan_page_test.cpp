@@ -115,7 +115,8 @@ TEST(PlanPage, HoldsTheReportAsJsonAndTheAnswerWithoutAScript) {
   EXPECT_EQ(html.find("src="), std::string::npos);
 }
 
-// The chart shows time against money of every choice: one meets the limits, one likely meets them, and two miss them.
+// The chart has time against money for every choice. One choice meets the limits, one likely meets them, and two miss
+// them.
 TEST(PlanCharts, HaveChoicesByTheirStandingWithTheLimits) {
   PlanReport report = plan_sample();
   report.goal.money = 0.2;

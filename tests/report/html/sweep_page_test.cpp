@@ -78,7 +78,7 @@ TEST(SweepPage, HoldsTheReportAsJson) {
   }
 }
 
-// Textbooks list Student's t at 97.5 % for 1 and 2 degrees of freedom.
+// Textbooks have these values of Student's t at 97.5 % for 1 and 2 degrees of freedom.
 TEST(SweepPage, HoldsStudentsNumbers) {
   const Json json = Json::parse(to_json(document_of(three_axes())));
   ASSERT_EQ(json["student_t"].size(), 2U);
@@ -99,7 +99,7 @@ TEST(SweepPage, KeepsHostileNamesAsText) {
 TEST(SweepPage, LoadsNothing) {
   const std::string html = to_html(document_of(hostile()));
   EXPECT_NE(html.find("default-src 'none'"), std::string::npos);
-  // A fill may refer to a pattern of the same page.
+  // A fill may refer to a pattern in the same page.
   const std::regex loads(
       R"(\b(src|srcset|poster|data)\s*=\s*["']|\bhref\s*=\s*["']?(?!["']?#)|@import|\burl\s*\((?!#))");
   for (const std::string& part : {html.substr(0, html.find(R"(<script type="application/json")")),
@@ -126,7 +126,7 @@ TEST(SweepPage, AThousandPointsAreLessThanTwoMegabytes) {
   ASSERT_EQ(report.points.size(), 1000U);
   ASSERT_EQ(report.runs.size(), 4U);
   SweepReport changed = report;
-  // Real results have seventeen digits.
+  // Figures get seventeen digits, as real results have.
   for (SweepReport::Row& one : changed.rows) {
     for (const char* figure : {"target_seconds", "target_step", "scale_seconds", "final_accuracy", "step_seconds",
                                "total_bytes", "money_to_target", "joules_to_target"}) {
@@ -140,7 +140,7 @@ TEST(SweepPage, AThousandPointsAreLessThanTwoMegabytes) {
 TEST(SweepReport, AGridHasEveryCombinationOnce) {
   SweepReport report = three_axes();
   EXPECT_TRUE(report.grid());
-  report.points.pop_back();  // an unfinished point; the sweep still counts as a grid
+  report.points.pop_back();  // leaves a point unfinished; the sweep still counts as a grid
   EXPECT_TRUE(report.grid());
   report.points.back().at = report.points.front().at;
   EXPECT_FALSE(report.grid());
@@ -148,8 +148,8 @@ TEST(SweepReport, AGridHasEveryCombinationOnce) {
 }
 
 TEST(SweepReport, TheVerdictSaysWhoIsFirstWhere) {
-  // small takes (10 s, 1 s, 0.1 s, 0.01 s) + (3, 5, 7) s; fast takes (400 s, 40 s, 4 s, 0.4 s) + 1 s. So small wins up
-  // to 10 Mbit/s, and at 100 Mbit/s with the smallest batch.
+  // "small" takes (10 s, 1 s, 0.1 s, 0.01 s) + (3, 5, 7) s, and "fast" takes (400 s, 40 s, 4 s, 0.4 s) + 1 s. So
+  // "small" wins up to 10 Mbit/s, and at 100 Mbit/s with the smallest batch.
   const SweepReport report = SampleSweep().rates(4).numbers("batch", 3).grid().report();
   EXPECT_EQ(verdict(document_of(report)),
             "small reaches the target first at 7 of 12 points (all 6 with sites.up at most 10 Mbit/s); fast at 5 "

@@ -10,8 +10,8 @@
 namespace dadsim::report {
 namespace {
 
-/// Returns a result of two runs on a workload: 1,000 known steps of half a second, and 600 shorter steps with a
-/// compressor.
+/// Returns a result of two runs on a workload: one of 1,000 known steps of half a second, and one of 600 shorter steps
+/// with a compressor.
 Result two_at_scale() {
   Result result = sample_scale_result();
   RunResult plain = result.runs[0];
@@ -124,7 +124,7 @@ TEST(Comparison, SaysHowMuchFasterAndWhy) {
             std::string::npos);
 }
 
-// 64 GPUs instead of 32 with twice the batch take longer per step, but process more tokens per second.
+// With 64 GPUs instead of 32 and twice the batch, a step takes longer but processes more tokens per second.
 TEST(Comparison, OtherWorkInAStepIsComparedByThroughput) {
   Compared run = compared(1.0, 1.17);
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -137,7 +137,7 @@ TEST(Comparison, OtherWorkInAStepIsComparedByThroughput) {
             "gpt-2-medium has 2 times the samples and takes 1.17 s instead of 1.00 s).");
 }
 
-// Equal steps with another batch are a different training; equal numbers of tokens are the same training.
+// Equal numbers of steps with different batches are different trainings; equal numbers of tokens are the same training.
 TEST(Comparison, EquallyManyStepsOfOtherBatchesAreComparedByThroughput) {
   Compared run = compared(1000, 1170);
   run.metric = Metric::time_at_scale;
@@ -158,8 +158,7 @@ TEST(Comparison, EqualWithinTheMarginIsSaid) {
       std::string::npos);
 }
 
-// Regression: federated averaging with failures was reported as "6.68 times faster than without", although the methods
-// differ.
+// Federated averaging with failures was once called "6.68 times faster than without", although the two methods differ.
 TEST(Comparison, OtherMethodsUnderOneLabelAreNamed) {
   Compared run = compared(0.484, 0.293);
   run.after.algorithm = "fedavg";

@@ -9,8 +9,7 @@
 namespace dadsim::report {
 namespace {
 
-/// Returns a run with these seconds of computing and sending per step; its time to the target is 20 s per second of a
-/// step.
+/// Returns a run with these seconds of computing and of sending per step. Its time to the target is 20 steps.
 RunResult banded_run(const std::string& label, double computing, double sending, const std::string& collective) {
   RunResult run = sample_run("dad", label);
   run.step_seconds = computing + sending;

@@ -15,7 +15,7 @@
 namespace dadsim::report {
 namespace {
 
-/// Returns the cells of a CSV whose texts contain no line breaks.
+/// Returns the cells of a CSV, in which no text has a line break.
 std::vector<std::vector<std::string>> cells_of(const std::string& csv) {
   std::vector<std::vector<std::string>> lines;
   std::istringstream stream(csv);

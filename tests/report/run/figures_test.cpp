@@ -55,7 +55,7 @@ TEST(Figures, CostsOfAStretchHaveItsName) {
   EXPECT_TRUE(std::isnan(values["joules"]));
 }
 
-/// Returns the rows of the table for docs/figures.md.
+/// Returns the rows of the table in docs/figures.md.
 std::string figures_in_markdown() {
   std::string rows;
   for (const Figure& figure : figures()) {

@@ -16,8 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Collects the path of every value in `json`: objects by name, lists as `[]`. The algorithm defines the names inside
-/// `parameters` and `facts`. A statement counts as one field; docs/statements.md documents its content.
+/// Collects the path of every value in `json`: objects by name, lists as `[]`. Names inside `parameters` and `facts`
+/// depend on the algorithm and are left out. A statement counts as one field, since docs/statements.md documents what
+/// it contains.
 void collect_fields(const Json& json, const std::string& path, std::set<std::string>& fields) {
   if (json.contains("kind") && json.contains("subjects") && json.contains("words")) {
     fields.insert(path);
@@ -116,7 +117,7 @@ TEST(Json, SaysWhoReadsWhat) {
   std::string said = as_paragraph(answer_to(result).statements);
   EXPECT_NE(said.find("hold 50.0 % of the sites' samples"), std::string::npos) << said;
   EXPECT_EQ(said.find("were looked at"), std::string::npos) << said;
-  // With many sites, the observer samples some of them, and the JSON lists the sampled sites.
+  // With many sites the observer sees some of them only, which the JSON lists.
   result.runs[0].leak->sampled = {7};
   result.runs[0].workers = 200;
   EXPECT_EQ(Json::parse(to_json(document_of(result)))["runs"][0]["leak"][1]["sites"][0]["site"], 7);

@@ -6,7 +6,7 @@
 
 #include "report/run/figure_values.hpp"
 
-// Tests the table of a run with several seeds; only the first seed is timed.
+// Tests the table of a run with several seeds, of which only the first is timed.
 
 namespace dadsim::report {
 namespace {

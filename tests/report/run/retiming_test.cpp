@@ -21,7 +21,7 @@ Retiming of_three_points() {
   return retiming;
 }
 
-// The spline's kernel is the third power of the distance after the linear map M.
+// The kernel of the spline is the third power of the distance after the linear map M.
 TEST(Retiming, AFactorIsTheSplineOfTheHeader) {
   const double far = std::pow(std::hypot(2 - 1, 0.5 * 3), 3);
   const double log = 0.1 * std::pow(std::hypot(1, 0.5 * 3), 3) - 0.2 * far + 0.1 * std::pow(std::hypot(1, 0.5 * 2), 3) +
@@ -32,7 +32,7 @@ TEST(Retiming, AFactorIsTheSplineOfTheHeader) {
 TEST(Retiming, SharesAreThoseOfThePointsNearby) {
   const Retiming retiming = of_three_points();
   EXPECT_NEAR(shares_at(retiming, 0, {2, 0})[0], 0.4, 1e-9);
-  // Squared distances of 1, 1 and 2 give the weights 1, 1 and a quarter.
+  // Squared distances of 1, 1 and 2 give weights of 1, 1 and 1/4.
   const std::vector<double> between = shares_at(retiming, 0, {1, 0});
   EXPECT_NEAR(between[0], (0.8 + 0.4 + 0.1 / 4) / 2.25, 1e-5);
   EXPECT_NEAR(between[1], (0.2 + 0.6 + 0.9 / 4) / 2.25, 1e-5);

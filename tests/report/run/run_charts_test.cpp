@@ -1,4 +1,4 @@
-// Tests the charts of a run's result that pages draw and --plots writes.
+// Tests the charts of a run's result, which pages draw and --plots writes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -8,10 +8,10 @@
 
 namespace dadsim::report {
 
-/// Returns the shares of the critical path by kind, 0…1, like the script of a page: those of the nearest points,
-/// weighted by distance⁻⁴.
+/// Returns the shares of the critical path by kind, from 0 to 1, as the script of a page does: those of the nearest
+/// points, weighted by distance⁻⁴.
 inline std::vector<double> shares_at(const Retiming& retiming, std::size_t run, const std::vector<double>& at) {
-  constexpr double kOnThePoint = 1e-6;  // squared distance that counts as zero
+  constexpr double kOnThePoint = 1e-6;  // squared distance below which a point counts as hit
   std::vector<double> shares(retiming.kinds.size());
   double sum = 0;
   for (std::size_t i = 0; i < retiming.points.size(); ++i) {

@@ -31,7 +31,7 @@ TEST(Summarise, ChargesStepsAfterTheLastEvaluation) {
   EXPECT_EQ(run.curve.back().seconds, 6.5);
   EXPECT_EQ(run.total_seconds, 9);
   EXPECT_EQ(run.total_bytes, 16000);
-  // Bytes count when they are sent, even if they are lost.
+  // Lost bytes count too, since they were sent.
   std::vector<step::StepTiming> lost = sample_timings();
   for (step::StepTiming& timing : lost) timing.bytes_received.assign(timing.bytes_received.size(), 0);
   EXPECT_EQ(summarise(sample_spec("dad", "dad"), trajectory, lost, 2, 0.95).total_bytes, 16000);
@@ -46,7 +46,7 @@ TEST(Summarise, AveragesStepsByHowOftenTheyOccur) {
   EXPECT_DOUBLE_EQ(run.compute_seconds, 1);
   EXPECT_DOUBLE_EQ(run.exposed_seconds, 2);
   EXPECT_EQ(run.first_step_seconds, 4);
-  // Averages include the workers alone: (2000 + 2 · 500) ÷ 3 up and (4000 + 2 · 500) ÷ 3 down. The third node is the
+  // Averages are over the two workers: (2000 + 2 · 500) ÷ 3 up and (4000 + 2 · 500) ÷ 3 down. The third node is the
   // aggregator.
   EXPECT_DOUBLE_EQ(run.bytes_up_per_worker, 1000);
   EXPECT_DOUBLE_EQ(run.bytes_down_per_worker, 5000.0 / 3);
@@ -69,7 +69,8 @@ TEST(Summarise, CountsStepsUpToThePercentile) {
 TEST(Summarise, AddsUpTheCriticalPathByResourceAndKind) {
   const RunResult run = sample_run("dad", "dad");
   ASSERT_EQ(run.bounds.size(), 4U);
-  // site-1: (1 + 2 · 1) ÷ 3 = 1; up: 3 ÷ 3 = 1; down: 2 ÷ 3; latency of up: 2 · 0.5 ÷ 3. Ties are sorted by name.
+  // Seconds per step are (1 + 2 · 1) ÷ 3 = 1 for site-1, 3 ÷ 3 = 1 for up, 2 ÷ 3 for down, and 2 · 0.5 ÷ 3 for the
+  // latency of up. Ties are sorted by name.
   EXPECT_EQ(run.bounds[0].resource, "site-1");
   EXPECT_EQ(run.bounds[1].resource, "up");
   EXPECT_EQ(run.bounds[1].kind, "bandwidth");
@@ -88,8 +89,7 @@ TEST(Summarise, AddsUpTheCriticalPathByResourceAndKind) {
 }
 
 TEST(Summarise, PartsStandForAsManyStepsAsASampleSays) {
-  // The second step is interpolated: it has only seconds and bytes. The first step provides the parts of all three
-  // steps.
+  // The second step is interpolated and has only seconds and bytes. The first step gives the parts of all three steps.
   std::vector<step::StepTiming> timings = sample_timings();
   const step::StepTiming whole = timings[0];
   timings[1].seconds = 4;
@@ -107,7 +107,7 @@ TEST(Summarise, PartsStandForAsManyStepsAsASampleSays) {
   ASSERT_EQ(run.bounds.size(), 2U);
   EXPECT_DOUBLE_EQ(run.bounds[0].seconds, 3);
   EXPECT_DOUBLE_EQ(run.bounds[0].share, 0.75);
-  // A separately timed first step replaces one of the three.
+  // A first step that was timed separately replaces one of the three steps.
   step::StepTiming slower = whole;
   slower.seconds = 7;
   slower.exposed_seconds = 6;
@@ -234,7 +234,7 @@ TEST(Summarise, AddsUpWhatTheNodesOfAnEventDrivenRunDid) {
   EXPECT_EQ(event_driven.down_seconds(), 6);
   EXPECT_EQ(event_driven.idle_seconds(), 2 * 30 - 12 - 6);
   EXPECT_EQ(event_driven.bytes_sent(), event_driven.bytes_received() + event_driven.bytes_lost());
-  EXPECT_EQ(event_driven.wasted_bytes(), 500 + 500);  // unused bytes and lost bytes
+  EXPECT_EQ(event_driven.wasted_bytes(), 500 + 500);  // bytes without use, and lost bytes
   EXPECT_EQ(event_driven.outages(), 1);
   EXPECT_EQ(event_driven.participation.share_used(), 4.0 / 6);
   EXPECT_EQ(event_driven.participation.mean_staleness(), 0.5);

@@ -107,7 +107,7 @@ TEST(Table, FitsATerminal) {
   fit_tables_to(kTableWidth);
   EXPECT_EQ(to_table(document_of(result)), wide);
   for (const std::string& line : lines_of(narrow)) EXPECT_LE(display_width(line), 80) << line;
-  // Columns that do not fit continue below, under the same headings and for the same runs.
+  // Columns that do not fit follow below, with the same headings and runs.
   for (const char* heading : {"accuracy, %", "to 95 %", "time per step", "per worker and step", "sent"})
     EXPECT_NE(narrow.find(heading), std::string::npos) << heading << narrow;
   std::size_t rows = 0;

@@ -1,4 +1,4 @@
-// Tests that a single scenario's winner is decided by the same rules as a sweep's.
+// Tests that the winner of a single scenario is decided by the rules of sweeps.
 #include "estimate/verdict.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Arrivals = std::vector<std::optional<estimate::Arrival>>;
 
-/// Returns exact arrivals, so that only the seeds leave uncertainty.
+/// Returns exact arrivals, so that uncertainty comes from seeds alone.
 Arrivals at(const std::vector<double>& seconds) {
   Arrivals arrivals;
   for (const double one : seconds) arrivals.push_back(estimate::Arrival{one, one});
@@ -27,7 +27,7 @@ RunResult arrived(const std::string& label, const Arrivals& arrivals, bool exact
   run.arrivals = arrivals;
   run.best_accuracies.assign(arrivals.size(), 0.97);
   run.exact = exact;
-  run.seed_scatter = 0.08 / std::sqrt(2);  // 0.08 for the ratio of two such runs
+  run.seed_scatter = 0.08 / std::sqrt(2);  // a scatter of 0.08 for the ratio of two such runs
   run.target_reached = arrivals.front().has_value();
   run.target_seconds = run.target_reached ? arrivals.front()->at : 0;
   run.step_band.reset();
@@ -45,7 +45,7 @@ Result of(std::vector<RunResult> runs) {
 }
 
 TEST(AnswerOverSeeds, OneSeedLeavesOpenWhatSeedsAreAssumedToScatter) {
-  // The interval of the logarithm is 1.96 · 0.08, a factor of 1.17.
+  // The interval of the log ratio is 1.96 · 0.08, a factor of 1.17.
   EXPECT_EQ(
       as_paragraph(answer_to(of({arrived("gradient-sharing", at({41.9})), arrived("dad", at({41.2}))})).statements),
       "dad and gradient-sharing cannot be told apart (1.0; 0.87 … 1.2): they reach 95 % in 41.2 s and 41.9 s; more "
@@ -111,7 +111,7 @@ TEST(AnswerOverSeeds, EvaluationsLeaveOpenWhatLiesBetweenThem) {
 }
 
 TEST(AnswerOverSeeds, SeedsArePaired) {
-  // Each run alone scatters by a third, but B takes a tenth longer with every seed.
+  // Each run scatters by a third, but with every seed B takes a tenth longer than A.
   const std::vector<double> first{30, 45, 38, 51, 33};
   std::vector<double> longer;
   for (const double one : first) longer.push_back(one * 1.1 + (one == 38 ? 0.5 : 0));

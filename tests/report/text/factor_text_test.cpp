@@ -7,7 +7,7 @@
 namespace dadsim::report {
 namespace {
 
-// Regression: the text for a target that is met immediately was "inf times faster".
+// If a target was met immediately, the text once was "inf times faster".
 TEST(FactorText, NothingIsAMultipleOfATimeOfZero) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   EXPECT_EQ(times_in_words(kInfinite), "infinitely many times");

@@ -46,8 +46,8 @@ TEST(Validation, PredictsRowsByOneOfTheSameNetwork) {
   table.rows[0].own_band = {0.9, 1.1};
   table.rows[1].own_band = {0.5, 2.3};
   const TableFigures figures = figures_of(table);
-  // Row a takes 1 ÷ 1.1 of its prediction. Scaled by it, row b is predicted as 1.8, measured 4: within its band. In the
-  // other direction, row a is predicted as 2.2, measured 1: outside.
+  // Row a takes 1 ÷ 1.1 of its prediction. With this correction, row b is predicted as 1.8 and measured 4, which is
+  // within its band. Corrected by row b, row a is predicted as 2.2 and measured 1, which is outside.
   EXPECT_NEAR(figures.own_inside, 0.5, 1e-12);
   EXPECT_NEAR(figures.own_median_error, 1.2, 1e-12);
   EXPECT_NEAR(figures.own_half_width, (0.1 + 0.9) / 2, 1e-12);

@@ -52,7 +52,7 @@ TEST(SentenceTemplate, LeavesOutClausesWithoutTheirValues) {
   EXPECT_EQ(words("[{nothing}|{unknown}|none of [seeds>2?many|few]]", statement(2)), "none of few");
   EXPECT_THROW(words("{unknown}", statement(1)), std::logic_error);
   EXPECT_THROW(words("{nothing:s}", statement(1)), std::logic_error) << "a text in seconds";
-  // NaN counts as a given value and is printed as in tables.
+  // NaN is a given value and is printed as in tables.
   const Statement unknown = Statement{"a kind"}.with("seconds", std::numeric_limits<double>::quiet_NaN());
   EXPECT_EQ(words("[in {seconds:s}][seconds<=inf?, known]", unknown), "in –");
 }
@@ -106,7 +106,7 @@ TEST(StatementRows, HaveATemplateOrAFunction) {
     EXPECT_TRUE(!row.when.empty() || phrases.contains(row.kind)) << row.kind << " is in no row";
 }
 
-/// Returns all quoted texts in the code of src/.
+/// Returns all quoted texts in the source code of src/.
 std::set<std::string, std::less<>> quoted_in_sources() {
   std::set<std::string, std::less<>> quoted;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(DADSIM_SOURCE_DIR "/src")) {
@@ -122,7 +122,7 @@ std::set<std::string, std::less<>> quoted_in_sources() {
 
 TEST(StatementRows, ReadValuesThatStatementsAreGiven) {
   const auto quoted = quoted_in_sources();
-  // The code may compose a name: "before_per_" + what, name + "_low".
+  // Code may compose a name: "before_per_" + what, name + "_low".
   const auto is_given = [&](const std::string& name) {
     if (quoted.contains(name)) return true;
     for (std::size_t at = name.find('_'); at != name.npos; at = name.find('_', at + 1)) {

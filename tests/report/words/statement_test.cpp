@@ -29,7 +29,7 @@ TEST(Statements, AreTheSameAsDataAndInWords) {
   EXPECT_EQ(json["values"]["spatial"], 0.1);
   EXPECT_EQ(json["words"], in_words(jitter));
   EXPECT_NE(in_words(jitter).find("sigma 0.1 between workers, 0.05 between steps"), std::string::npos);
-  // NaN and infinity become null, also in lists.
+  // NaN and infinity become null, in lists too.
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const Statement price = Statement{"device-price", {"gpu"}}
                               .with("currency", std::string("USD"))

@@ -13,7 +13,7 @@
 namespace dadsim::test {
 namespace {
 
-/// Loads a scenario with `inside` next to the platform of fake_catalog.hpp.
+/// Loads a scenario with the elements `inside` and the platform of fake_catalog.hpp.
 scenario::Scenario load(const TemporaryFolder& folder, const std::string& inside,
                         const std::vector<std::string>& overrides = {},
                         const scenario::Catalog& catalog = fake_catalog()) {
@@ -291,7 +291,7 @@ TEST(Load, LabelsTellRunsApart) {
   EXPECT_EQ(labels, expected);
 }
 
-// A generated label obeys the same limit as a given one.
+// A generated label has the same maximum length as a given one.
 TEST(Load, LabelsStayBelowTheirLimit) {
   const TemporaryFolder folder;
   std::string runs = R"xml(<run algorithm="rank-dad" tolerance="2.220446049250313e-16"/>)xml";
@@ -451,7 +451,7 @@ TEST(Hash, ChangesWithTheFiles) {
   EXPECT_NE(load_scenario(folder.path("scenario.xml"), {}, fake_catalog()).hash, other_data);
 }
 
-// fake_catalog.hpp's file has 1,000 samples of 4 values and 10 classes, from the sites north, south and west.
+// The file of fake_catalog.hpp has 1,000 samples of 4 values in 10 classes, at the sites north, south and west.
 TEST(Load, SamplesGoToTheSitesThatTheySay) {
   const TemporaryFolder folder;
   const std::string table = folder.write("t.csv", "1000 4 10");

@@ -36,11 +36,11 @@ TEST(HostList, NamesWithBlanksStandInQuotationMarksOrHaveBackslashes) {
   EXPECT_EQ(expanded("'Edge 1' \"Edge 2\" hub"), (Names{"Edge 1", "Edge 2", "hub"}));
   EXPECT_EQ(expanded("Edge\\ 1 Edge\\ [2-3]"), (Names{"Edge 1", "Edge 2", "Edge 3"}));
   EXPECT_EQ(expanded("'Edge [08-10] north'"), (Names{"Edge 08 north", "Edge 09 north", "Edge 10 north"}));
-  // Names may contain quotation marks, brackets and backslashes.
+  // Names may have quotation marks, brackets and backslashes.
   EXPECT_EQ(expanded("bob's 'bob's pc' n\\[1\\] lab\\x a\\\\"), (Names{"bob's", "bob's pc", "n[1]", "lab\\x", "a\\"}));
   for (const char* text : {"'Edge 1", "\"Edge 1'", "''", "a 'b"})
     EXPECT_NE(expand_hosts(text, kMaxWorkers).what, "") << text;
-  // in_host_list() escapes a name so that it reads back as the same name.
+  // in_host_list() escapes a name so that it is read back unchanged.
   for (const char* name : {"gpu-0", "Edge 1", "n[1]", "bob's pc", "'x'", "a\\ b", "a*", "\"q\" z", "tab\there"}) {
     EXPECT_EQ(expanded(in_host_list(name)), Names{name});
     EXPECT_EQ(split_host_words(in_host_list(name)), Names{name});
@@ -65,7 +65,7 @@ TEST(HostList, AStarStandsForTheHostsThatAreLeft) {
   EXPECT_EQ(expand_hosts("gpu-[1-2] gpu-*", kMaxWorkers, all).what,
             "holds 'gpu-*', which matches no remaining host of the platform");
   EXPECT_EQ(expand_hosts("*", 3, all).what, "names too many hosts");
-  EXPECT_EQ(expanded("a*"), Names{"a*"});  // unknown hosts: the platform has no match
+  EXPECT_EQ(expanded("a*"), Names{"a*"});  // the platform is unknown, so the pattern stays as it is
 }
 
 TEST(HostList, IsBounded) {

@@ -77,7 +77,7 @@ TEST_F(Overrides, AttributesComeBeforeElementsOfTheirName) {
   }
 }
 
-// A label takes precedence over an algorithm of the same name.
+// A label has precedence over an algorithm with the same name.
 TEST_F(Overrides, LabelComesFirst) {
   const scenario::Scenario scenario = load({"run[3].label=dad", "run[2].label=other", "run[dad].cap=5"});
   EXPECT_EQ(scenario.runs[2].parameters.at("cap"), "5");

@@ -51,7 +51,7 @@ TEST(Schema, AcceptsTheShippedScenarios) {
   }
 }
 
-// The folder may contain more scenarios than the tests above name.
+// Tests all files of the folder, as it may have scenarios that the tests above do not name.
 TEST(Schema, AcceptsEveryFileInTheFolderOfScenarios) {
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(shipped(""))) {
@@ -88,7 +88,7 @@ TEST(Schema, NamesTheElementThatIsWrong) {
   }
 }
 
-// The reader reports every error that the schema finds, so users see the reader's messages.
+// The reader must report every error that the schema finds, so that users see the reader's messages.
 TEST(Schema, NeverSpeaksWhereTheReaderDoes) {
   const TemporaryFolder folder;
   const std::string platform = folder.write("platform.xml", fake_platform());
@@ -113,7 +113,7 @@ TEST(Shipped, LoadAndComeBackFromPrint) {
   for (const char* name : {"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}) data.write(name, "10000 784 10");
   setenv("DADSIM_DATA", data.path("").c_str(), 1);
   scenario::Catalog catalog = fake_catalog();
-  // The simulator, if linked, checks real platforms and their host names.
+  // If the simulator is linked, it checks platforms and their host names.
   catalog.check_platform = [](const scenario::Catalog::PlatformQuestion&) {
     return scenario::Catalog::PlatformAnswer{};
   };

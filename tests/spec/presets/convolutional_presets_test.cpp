@@ -18,7 +18,7 @@ ModelSpec make(const char* name, const SampleShape& sample, std::int64_t classes
 
 TEST(LeNet, HasTheParametersThatItIsKnownFor) {
   const ModelShape shape = model_shape(make("lenet", kMnist), kMnist);
-  // 6·(25+1) + 16·(6·25+1) + 120·(400+1) + 84·(120+1) + 10·(84+1)
+  // Weights and biases by layer: 6·(25+1) + 16·(6·25+1) + 120·(400+1) + 84·(120+1) + 10·(84+1).
   EXPECT_EQ(shape.parameters(), 61706);
   EXPECT_EQ(shape.name, "lenet");
   EXPECT_EQ(shape.layers.front().rows_per_sample, 784);
@@ -39,8 +39,8 @@ TEST(LeNet, NeedsAnImage) {
 
 TEST(ResNet8, HasTheLayersOfThePaper) {
   const ModelShape shape = model_shape(make("resnet-8", kCifar), kCifar);
-  // Convolutions: 432 + 2·2304 + (4608 + 9216 + 512) + (18432 + 36864 + 2048); norms, two per channel: 2·(3·16 + 3·32 +
-  // 3·64); classifier: 64·10 + 10.
+  // Convolutions have 432 + 2·2304 + (4608 + 9216 + 512) + (18432 + 36864 + 2048) weights, norms two per channel,
+  // 2·(3·16 + 3·32 + 3·64), and the classifier 64·10 + 10.
   EXPECT_EQ(shape.parameters(), 78042);
   EXPECT_EQ(shape.name, "resnet-8");
   std::vector<std::int64_t> rows, filters;

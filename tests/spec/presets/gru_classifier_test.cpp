@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kBatch = 32;
 
-/// Returns the network that arXiv:2102.09631 trains on a multivariate series.
+/// Returns the network that arXiv:2102.09631 trains on multivariate series.
 ModelShape shape_for(std::int64_t steps, std::int64_t features, std::int64_t classes) {
   const Preset& preset = *preset_registry().find("gru-classifier");
   const SampleShape sample{.height = 1, .width = steps, .channels = features};
@@ -19,8 +19,8 @@ ModelShape shape_for(std::int64_t steps, std::int64_t features, std::int64_t cla
 
 /// Floats that a site sends per step, by method.
 struct Payload {
-  std::int64_t gradient_sharing = 0;  ///< every gradient
-  std::int64_t dad = 0;               ///< A and Δ
+  std::int64_t gradient_sharing = 0;  ///< all gradients
+  std::int64_t dad = 0;               ///< A and Δ of each layer
   std::int64_t rank_dad = 0;          ///< factors of rank min(8, in, out)
   bool operator==(const Payload&) const = default;
 };

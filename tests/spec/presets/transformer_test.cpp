@@ -37,8 +37,8 @@ TEST(VitPreset, RefusesPatchesThatDoNotTileTheImage) {
 }
 
 TEST(LanguageModelPreset, HasTheParametersOfGpt2) {
-  // GPT-2 small has 124,439,808 parameters, with its table tied to the last matrix. An untied matrix with biases has
-  // 50,257 · 769 more.
+  // GPT-2 small has 124,439,808 parameters with its table tied to the last matrix. Without tying and with biases, it
+  // has 50,257 · 769 more.
   const SampleShape text{.height = 1, .width = 1024, .channels = 1, .vocabulary = 50257};
   const ModelShape gpt_2 =
       shape("language-model", {{"width", "768"}, {"heads", "12"}, {"blocks", "12"}, {"hidden", "3072"}}, text, 50257);
