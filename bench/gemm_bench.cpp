@@ -1,6 +1,6 @@
-// Benchmarks the matrix products of training steps: dadsim's against Eigen's and OpenBLAS's, each on one thread. A
-// benchmark runs the three in turn and records the fastest call of each. `vs_eigen` and `vs_openblas` are dadsim's
-// speed ÷ the other's; below 1, dadsim is slower.
+// Benchmarks the matrix products of training steps, dadsim's against Eigen's and OpenBLAS's, on one thread. A benchmark
+// runs the three in turn and records the fastest call of each. `vs_eigen` and `vs_openblas` are dadsim's speed ÷ the
+// peer's speed; below 1, dadsim is slower.
 #include <benchmark/benchmark.h>
 #include <cblas.h>
 #include <tbb/global_control.h>
@@ -115,7 +115,7 @@ void compare(benchmark::State& state, Kind kind, Layer layer) {
     eigen_s.time([&] { eigen(kind, a, b, eigens); });
     blas_s.time([&] { blas(kind, a, b, blass); });
   }
-  // Eigen and OpenBLAS add in another order, so their results differ slightly.
+  // Eigen and OpenBLAS add in another order, so results differ slightly.
   const float apart = std::max((c - eigens).cwiseAbs().maxCoeff(), (c - blass).cwiseAbs().maxCoeff());
   if (!(apart <= 1e-5F * static_cast<float>(layer.rows + layer.in + layer.out))) {
     state.SkipWithError("the products differ");
@@ -126,7 +126,7 @@ void compare(benchmark::State& state, Kind kind, Layer layer) {
   state.counters["vs_openblas"] = blas_s.seconds() / our.seconds();
 }
 
-// Rows are samples (or tokens, or pixels) of all sites together; perceptrons have 32 per site.
+// Rows are the samples (or tokens, or pixels) of all sites together; perceptrons have 32 rows per site.
 constexpr Layer kLayers[] = {
     {"perceptron", 64, 784, 1024}, {"perceptron", 256, 784, 1024},   {"perceptron", 256, 1024, 1024},
     {"perceptron", 256, 512, 512}, {"perceptron", 2048, 1024, 1024}, {"classes", 256, 1024, 10},

@@ -1,5 +1,6 @@
-// Compares learning with and without the observer of messages (docs/leak.md): each method in turn, three times, by the
-// processor time of one thread. Arguments are numbers of sites: dAD and gradient sharing run 20 steps with each.
+// Compares learning with and without the observer of messages (docs/leak.md), by the processor time of one thread. Runs
+// each method three times, in turn. Arguments are numbers of sites, with which dAD and gradient sharing run 20 steps
+// each.
 #include <fmt/format.h>
 #include <malloc.h>
 #include <tbb/global_control.h>
@@ -24,7 +25,7 @@ namespace {
 
 constexpr std::int64_t kSteps = 360, kFewSteps = 20;
 
-/// Five sites of unequal size with few classes each, as in scenarios/hospitals.xml.
+/// Five unequal sites with few classes each, as in scenarios/hospitals.xml.
 struct Setting {
   models::Dataset data;
   models::Partition partition;
@@ -79,8 +80,8 @@ void compare(const Setting& setting, const std::string& name, const std::vector<
 }  // namespace dadsim
 
 int main(int argc, char** argv) {
-  // Otherwise, the allocator may return memory to the system and take it again in every step, depending on earlier
-  // peaks.
+  // Prevents the allocator from returning memory to the system and taking it back in every step, which would depend on
+  // earlier peaks.
   constexpr int kNever = 1 << 30;
   ::mallopt(M_MMAP_THRESHOLD, kNever);
   ::mallopt(M_TRIM_THRESHOLD, kNever);

@@ -1,4 +1,4 @@
-// Benchmarks one training step of each algorithm against the bare matrix products that every implementation needs.
+// Benchmarks one training step of each algorithm against its bare matrix products, which every implementation needs.
 #include <benchmark/benchmark.h>
 #include <tbb/global_control.h>
 
@@ -50,7 +50,7 @@ void training_step(benchmark::State& state, const algorithms::SynchronousMethod&
       benchmark::Counter::kIsRate);
 }
 
-/// The peer: only the forward, backward and weight-gradient products of the same stacked batch, with plain Eigen.
+/// The peer: forward, backward and weight-gradient products of the same stacked batch in plain Eigen, and nothing else.
 void bare_products(benchmark::State& state) {
   const auto rows = state.range(0) * kRows;
   std::vector<models::Matrix> activations;

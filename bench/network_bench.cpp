@@ -1,7 +1,8 @@
 // Benchmarks one training step (forward, loss, backward, all gradients, Adam) of the networks that bench/torch_step.py
-// trains with PyTorch; scripts/bench-torch compares the two. Names end in /SITES/THREADS (0: all). A site has 32 rows,
-// and batch norms use the statistics of one site. `share_of_peak` is the fastest step, by processor time, relative to a
-// core's peak of multiply-adds in registers (peak.hpp), which is measured before each step.
+// trains with PyTorch; scripts/bench-torch compares the two. Names end with /SITES/THREADS (0: all). A site has 32
+// rows, and batch norms use the statistics of one site. `share_of_peak` is the rate of the fastest step, by processor
+// time, relative to the peak of a core in multiply-adds between registers (peak.hpp), which is measured before each
+// step.
 #include <benchmark/benchmark.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
@@ -40,7 +41,7 @@ tbb::global_control threads(std::int64_t count) {
           count == 0 ? static_cast<std::size_t>(tbb::info::default_concurrency()) : static_cast<std::size_t>(count)};
 }
 
-/// Wall and processor time of the fastest call, as in torch_step.py; other jobs on the machine disturb them least.
+/// Wall-clock and processor time of the fastest call, as in torch_step.py, since other jobs disturb these times least.
 class Quickest {
  public:
   template <class Step>
@@ -98,7 +99,7 @@ void training_step(benchmark::State& state, const spec::ModelSpec& spec, const s
   step();
   Quickest quickest;
   for (auto _ : state) quickest.time(step);
-  // Three products per layer: forward, weight gradient, and input gradient, which the first layer does not need.
+  // A layer has three products: forward, weight gradient, and input gradient, which the first layer does not need.
   const spec::ModelShape& shape = network.shape();
   const double macs = 3.0 * shape.forward_macs_per_sample() - shape.layers.front().forward_macs_per_sample;
   const double flops = 2.0 * macs * static_cast<double>(samples);

@@ -6,7 +6,7 @@
 
 #include "support/kernel_set.hpp"
 
-// Measures the peak of one core with the instruction set of this process: multiply-adds of floats in registers.
+// Measures the peak of one core with this process's instruction set: multiply-adds of floats in registers.
 
 namespace dadsim::bench {
 
@@ -16,7 +16,7 @@ inline double processor_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// More independent sums than the cycles of a multiply-add on two ports, so that none waits for its own result.
+// More independent sums than the latency of multiply-adds on two ports, so that no sum waits for its own result.
 constexpr int kPeakSums = 12;
 
 /// Adds `steps` multiply-adds to each sum; `Packet` is a vector of floats.
@@ -44,7 +44,7 @@ using Packet16 [[gnu::vector_size(64)]] = float;
 }
 #endif
 
-/// Returns the Gflop/s of a burst of some milliseconds, by processor time.
+/// Returns the Gflop/s, by processor time, of a burst of some milliseconds.
 inline double burst_gflops() {
   constexpr long kSteps = 500'000;
   const KernelSet set = kernel_set();

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kPlatforms = 100;
 
-/// Returns the CPU seconds of this process and all its children so far; each simulation runs in a child.
+/// Returns the processor seconds so far of this process and its children; each simulation runs in a child.
 double cpu_seconds() {
   double sum = 0;
   for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
@@ -30,7 +30,7 @@ double cpu_seconds() {
   return sum;
 }
 
-/// Returns hospitals.xml with one algorithm, and with lines declared inside the scenario.
+/// Returns hospitals.xml with one algorithm, and with lines that are declared in the scenario.
 std::string hospitals(const std::string& run, const std::string& network) {
   std::ifstream file(std::string(DADSIM_SOURCE_DIR) + "/scenarios/hospitals.xml");
   std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -52,10 +52,10 @@ std::string hospitals(const std::string& run, const std::string& network) {
 
 using Settings = std::vector<std::string>;
 
-/// Learns with the settings of `problem` once and times the result with the settings of each point.
+/// Learns once with the settings of `problem`, and times the result with the settings of each point.
 void retime(benchmark::State& state, const scenario::ScenarioSource& source, const Settings& problem,
             const std::vector<Settings>& points) {
-  const scenario::Catalog catalog = study::remembering(study::make_catalog());  // cached, as in a sweep
+  const scenario::Catalog catalog = study::remembering(study::make_catalog());  // with a cache, as in a sweep
   const double start = cpu_seconds();
   const study::Learned learned = study::learn_scenario(source.load(problem, catalog), nullptr, false);
   const double learning = cpu_seconds() - start;
@@ -92,13 +92,14 @@ void retiming(benchmark::State& state, const std::string& run, const std::string
   retime(state, scenario::ScenarioSource(hospitals(run, network)), problem, points);
 }
 
-/// Learns and times a shipped scenario on its own platform in every iteration.
+/// Learns and times a shipped scenario on its own platform, in every iteration.
 void whole(benchmark::State& state, const std::string& scenario) {
   const scenario::ScenarioSource source(std::string(DADSIM_SOURCE_DIR) + "/scenarios/" + scenario + ".xml");
   retime(state, source, {}, std::vector<Settings>(kPlatforms));
 }
 
-/// Each case has one iteration and measures its own time: learning 60,000 images (MNIST's size) takes a minute.
+/// Each case runs one iteration and measures its own time, as learning from 60,000 images (MNIST's size) takes a
+/// minute.
 const bool registered = [] {
   struct Case {
     std::string name, run, network;

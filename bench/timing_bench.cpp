@@ -1,5 +1,5 @@
-// Benchmarks timing on the simulated cluster: recorded steps, collectives by message (compared with SMPI's), and by
-// flow.
+// Benchmarks timing on the simulated cluster: recorded steps, collectives by message (against SMPI's), and collectives
+// by flow.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -15,13 +15,13 @@
 #include "step/step_recorder.hpp"
 
 // clang-format off
-#include <benchmark/benchmark.h>  // after SMPI, whose macros redefine standard names
+#include <benchmark/benchmark.h>  // included after SMPI, whose macros redefine standard names
 // clang-format on
 
 namespace dadsim {
 namespace {
 
-/// Returns the CPU seconds of all child processes so far; each simulation runs in a child.
+/// Returns the processor seconds so far of all child processes; each simulation runs in a child.
 double children_seconds() {
   rusage usage{};
   getrusage(RUSAGE_CHILDREN, &usage);
@@ -31,7 +31,8 @@ double children_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Returns the peak memory of all child processes so far, MB; so sizes grow from benchmark to benchmark.
+/// Returns the peak memory of the largest child process so far, MB. Benchmarks therefore run in the order of their
+/// sizes.
 double children_megabytes() {
   rusage usage{};
   getrusage(RUSAGE_CHILDREN, &usage);
@@ -40,7 +41,7 @@ double children_megabytes() {
 
 // ---- recorded steps ----
 
-/// Returns different gather–broadcast steps of five hospitals with three layers.
+/// Returns different gather-broadcast steps of five hospitals with three layers.
 std::vector<schedule::Schedule> hospital_steps(std::size_t count) {
   using namespace step::extent;
   spec::ModelShape model{"mlp",
@@ -86,18 +87,18 @@ BENCHMARK(timing)->Arg(1)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond)->U
 
 // ---- collectives, message by message ----
 
-/// Returns hosts with 100 Gbit/s and 1 µs each around one switch.
+/// Returns hosts around one switch, with 100 Gbit/s and 1 µs each.
 spec::PlatformSpec star(std::int64_t hosts) {
   const spec::LinkSpec nic = test::line(12.5e9, 1e-6);
   return {"", test::cluster_of(hosts, 1, nic, nic), {}, {}};
 }
 
-constexpr int kBlockFloats = 1024;  // per rank
+constexpr int kBlockFloats = 1024;  // floats per rank
 
 void count_messages(benchmark::State& state, double seconds) {
   const auto ranks = static_cast<double>(state.range(0));
   const double messages = static_cast<double>(state.iterations()) * 2 * (ranks - 1) * ranks;
-  state.counters["us/message"] = 1e6 * seconds / messages;  // CPU
+  state.counters["us/message"] = 1e6 * seconds / messages;  // processor time
   state.counters["MB"] = children_megabytes();
 }
 
@@ -112,7 +113,7 @@ void ring_by_message(benchmark::State& state) {
   count_messages(state, children_seconds() - before);
 }
 
-/// Times SMPI's own ring on the same platform for comparison; SMPI also computes the sums.
+/// Times the ring of SMPI on the same platform; SMPI also computes the sums.
 void ring_by_smpi(benchmark::State& state) {
   const spec::PlatformSpec platform = star(state.range(0));
   const double before = children_seconds();
@@ -127,13 +128,14 @@ BENCHMARK(ring_by_smpi)->Arg(64)->Arg(256)->Unit(benchmark::kMillisecond)->UseRe
 
 // ---- by flow ----
 
-/// Returns nodes of eight H100: NVLink 4 inside, and four 400 Gbit/s adapters into a fat tree without oversubscription.
+/// Returns nodes of eight H100 with NVLink 4 inside, and four adapters of 400 Gbit/s into a fat tree without
+/// oversubscription.
 spec::PlatformSpec pod(std::int64_t gpus) {
   const spec::LinkSpec nic = test::line(50e9, 1e-6, spec::Transport::rdma, 0.9);
   spec::GpuClusterSpec cluster =
       test::cluster_of(gpus / 8, 8, test::line(450e9, 5e-7, spec::Transport::nvlink, 0.8), nic);
   cluster.rails = 4;
-  // Each leaf has 16 nodes and one wide link to each of eight spines.
+  // A leaf has 16 nodes, and one wide link to each of eight spines.
   spec::LinkSpec trunk = nic;
   trunk.bandwidth = 8 * nic.bandwidth;
   cluster.fabric = test::fat_tree(16, trunk);
@@ -150,7 +152,7 @@ void ring_by_flow(benchmark::State& state) {
   state.counters["MB"] = children_megabytes();
 }
 
-/// Measures the platform alone, without messages: the fixed cost of the benchmarks above.
+/// Measures the platform without messages, which is the fixed cost of the benchmarks above.
 void platform_alone(benchmark::State& state) {
   const spec::PlatformSpec platform = pod(state.range(0));
   std::vector<sim::CollectiveJob> jobs{test::job(step::CollectiveKind::broadcast, "flat", 1)};
@@ -158,8 +160,8 @@ void platform_alone(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(time_collectives(cluster, jobs));
 }
 
-/// Returns a step of BERT-large (335 M parameters) with gradient sharing: backward by layer, gradients in buckets of 25
-/// MB.
+/// Returns a step of BERT-large (335 M parameters) with gradient sharing, with gradients of the backward pass in
+/// buckets of 25 MB.
 schedule::Schedule bert_step(std::size_t workers) {
   test::Script script(workers, false);
   std::vector<std::int32_t> sums;

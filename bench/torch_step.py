@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""One training step (forward, loss, backward, Adam) of the networks of network_bench.cpp, with PyTorch.
+"""Times one training step (forward, loss, backward, Adam) of the networks of network_bench.cpp with PyTorch.
 
     torch_step.py [--threads N] [--seconds S] [--by-site] [NETWORK/SITES ...]
 
-Prints "NETWORK/SITES milliseconds cpu-milliseconds" a line: wall time and processor time of the quickest step. A site has
-32 rows. Those of all sites are one batch, which gives the sum of the sites' gradients alone; with --by-site every site's are
-a batch of their own and their gradients are added up. What PyTorch multiplies matrices with matters: Debian's takes whatever provides libblas.so.3, which should be
-OpenBLAS (libopenblas0-openmp), not the reference implementation (libblas3). OpenBLAS 0.3.21 chooses its kernels by the
-processor; where it does not know it (OPENBLAS_VERBOSE=2 prints its choice), set OPENBLAS_CORETYPE, e.g. SkylakeX on any
-with AVX-512.
+Prints lines "NETWORK/SITES milliseconds cpu-milliseconds": wall-clock time and processor time of the fastest step. A site has
+32 rows. The rows of all sites are one batch, which gives only the sum of the sites' gradients. With --by-site, each site's rows
+are a batch, and the gradients are summed.
+
+Results depend on PyTorch's BLAS. Debian's PyTorch uses the provider of libblas.so.3, which should be OpenBLAS
+(libopenblas0-openmp) and not the reference implementation (libblas3). OpenBLAS 0.3.21 chooses its kernels by the processor. If
+it does not recognise the processor (OPENBLAS_VERBOSE=2 prints its choice), set OPENBLAS_CORETYPE, e.g. SkylakeX for AVX-512.
 """
 import argparse
 import os
@@ -151,7 +152,7 @@ def batch(name, sites):
 
 
 def quickest(step, seconds):
-    """Wall and processor time of the quickest of the calls that fit into the time, in milliseconds; 3 at least."""
+    """Returns wall-clock and processor milliseconds of the fastest call among those that fit into the time, at least 3."""
     for _ in range(2):
         step()
     wall, cpu = [], []
@@ -195,7 +196,7 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     count = arguments.threads or len(os.sched_getaffinity(0))
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[variable] = str(count)  # the libraries read it when they are loaded
+        os.environ[variable] = str(count)  # set before the libraries are loaded, which read it then
     import torch
 
     torch.set_num_threads(count)

@@ -11,7 +11,8 @@
 
 namespace dadsim::fuzz {
 
-/// An in-memory file of this process for readers that take a path; reuses one path and removes it at the end.
+/// A file in memory for readers that take a path. A process has one such file, whose path is reused and removed at the
+/// end.
 class ContentFile {
  public:
   explicit ContentFile(const std::string& name)

@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   input.remove_prefix(std::min(input.size(), target.size() + 1));
   const auto [train, test] = fuzz::two_files(input);
   models::CsvTables tables{.train = {{"train.csv", std::string(train)}}, .test = {}, .target = target};
-  // "class@site" also names the column of sites.
+  // "class@site" names the column of classes and that of sites.
   if (const std::size_t at = target.find('@'); at != std::string::npos) {
     tables.target = target.substr(0, at);
     tables.site = target.substr(at + 1);

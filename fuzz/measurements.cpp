@@ -1,4 +1,4 @@
-// Fuzzes measured steps, which `dadsim calibrate` reads.
+// Fuzzes files of measured steps, which `dadsim calibrate` reads.
 #include <cmath>
 
 #include "study/measured/calibrate.hpp"

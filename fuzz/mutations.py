@@ -1,11 +1,11 @@
-"""Mutations of dadsim's input files that know their structure; all take a random.Random and bytes, and give bytes."""
+"""Mutates dadsim's input files with regard to their structure. All functions take a random.Random and bytes, and return bytes."""
 
 import gzip
 import re
 import sqlite3
 import tempfile
 
-# Values that users and attackers write in place of a number, a name or a path.
+# Values that users or attackers write in place of a number, a name or a path.
 VALUES = [
     "", " ", "0", "-0", "-1", "1", "2", "1.5", "1e-320", "1e308", "1e999", "-1e999", "nan", "inf", "-inf", "NaN", "+1", "0x10",
     "1,5", "1e", "e1", ".", "-", "*", "?", "{}", "%s%n%n", "½", "١٢", "２", "𝟙", "true", "yes", "none", "auto", "null",
@@ -26,7 +26,7 @@ TAG = re.compile(r"<(/?)([A-Za-z_][\w:.-]*)[^<>]*?(/?)>")
 
 
 def elements(text):
-    """(begin, end) of every element in a document that is well-formed, or nearly."""
+    """Returns (begin, end) of every element in a document that is well-formed, or nearly so."""
     found, open_tags = [], []
     for tag in TAG.finditer(text):
         if tag[1]:
@@ -43,7 +43,7 @@ def elements(text):
 
 
 def number(rng, text):
-    """Another number in place of one of those in the text, with what stands around it."""
+    """Replaces one of the numbers in the text; the text around it stays."""
     numbers = list(NUMBER.finditer(text))
     if not numbers:
         return rng.choice(VALUES)
@@ -58,7 +58,7 @@ def number(rng, text):
 
 
 def xml(rng, content, others):
-    """One change of an XML document; `others` are documents whose attributes and elements are borrowed."""
+    """Makes one change in an XML document; `others` are documents from which attributes and elements may be copied."""
     text = content.decode("utf-8", "surrogateescape")
     attributes, parts = list(ATTRIBUTE.finditer(text)), elements(text)
     other = rng.choice(others).decode("utf-8", "surrogateescape")
@@ -102,7 +102,7 @@ def xml(rng, content, others):
 
 
 def table(rng, content, _):
-    """One change of lines of cells (CSV, .ts, traces)."""
+    """Makes one change in lines of cells (CSV, .ts, traces)."""
     text = content.decode("utf-8", "surrogateescape")
     separator = rng.choice([",", ":", " ", ";"]) if rng.random() < 0.2 else "," if "," in text else " "
     lines = text.split("\n")
@@ -131,7 +131,7 @@ def table(rng, content, _):
 
 
 def raw(rng, content, others):
-    """One change of bytes, whatever they mean."""
+    """Makes one change in bytes, without regard to their meaning."""
     data = bytearray(content)
     at = rng.randrange(len(data) + 1)
     length = rng.randrange(min(len(data) - at, 40) + 1)
@@ -153,7 +153,7 @@ def raw(rng, content, others):
         begin = rng.randrange(len(other) + 1)
         data[at:at] = other[begin : begin + rng.randrange(60)]
     else:
-        # Overwrites a number of a header.
+        # Overwrites a number in a binary header.
         width, order = rng.choice([1, 2, 4, 8]), rng.choice(["big", "little"])
         where = rng.randrange(min(len(data), 32) + 1)
         value = rng.choice([0, 1, 2, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**64 - 1]) % 256**width
@@ -162,7 +162,7 @@ def raw(rng, content, others):
 
 
 def database(rng, content, _):
-    """One change of an SQLite file: of its bytes, or of a value in it, which leaves the file sound."""
+    """Makes one change in an SQLite file: in its bytes, or in a value, after which the file is still valid."""
     if rng.random() < 0.5:
         return raw(rng, content, [content])
     with tempfile.NamedTemporaryFile(suffix=".sqlite") as file:
@@ -195,7 +195,7 @@ def database(rng, content, _):
 
 
 def command_line(rng, arguments, others):
-    """One change of a list of arguments."""
+    """Makes one change in a list of arguments."""
     arguments = list(arguments)
     at = rng.randrange(len(arguments) + 1)
     what = rng.randrange(7)
@@ -222,7 +222,7 @@ def any_bytes(rng, content, others):
 
 
 def mutate(rng, kind, content, others):
-    """One to four changes of a file of a kind, some of bytes."""
+    """Makes one to four changes in a file of this kind, some of them in its bytes."""
     by_kind = {"xml": xml, "table": table, "bytes": any_bytes, "database": database}[kind]
     for _ in range(rng.choice([1, 1, 1, 2, 3, 4])):
         if kind != "database" and rng.random() < 0.15:

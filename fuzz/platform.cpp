@@ -1,5 +1,5 @@
-// Fuzzes platform files. <cluster-platform> goes through the reader of scenarios. SimGrid's own <platform> goes through
-// all checks that keep hostile files from SimGrid.
+// Fuzzes platform files. The reader of scenarios reads <cluster-platform>. SimGrid's own <platform> passes all checks
+// that keep hostile files from SimGrid.
 #include <algorithm>
 
 #include "content_file.hpp"

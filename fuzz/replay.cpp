@@ -1,4 +1,5 @@
-// Runs a target without libFuzzer: on each given file, and on mutations of a folder's files, the same ones every time.
+// Runs a target without libFuzzer, on given files, and on mutations of a folder's files, which are the same in every
+// run.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint32_t kMutations = 4000;  // total over all files
+constexpr std::uint32_t kMutations = 4000;  // number of mutations of all files together
 
 std::string content_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -26,7 +27,7 @@ void run(const std::string& input) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
 }
 
-/// Makes one to four changes: changes a byte, or removes, doubles or imports a piece from another file.
+/// Makes one to four changes: changes a byte, or removes, doubles or inserts a piece, which may come from another file.
 std::string mutated(std::string input, const std::vector<std::string>& corpus, std::uint32_t number) {
   dadsim::RandomStream random(1, dadsim::Purpose::test, number);
   const auto below = [&](std::size_t bound) { return bound == 0 ? 0 : random() % bound; };
@@ -84,7 +85,8 @@ int main(int argc, char** argv) {
   for (std::uint32_t i = 0; i < mutations; ++i) {
     std::string input = corpus[i % corpus.size()];
 #ifdef DADSIM_XML
-    // The parser refuses most changes of bytes, so most mutations keep the document well-formed to get past the parser.
+    // The parser refuses most changes of bytes. Most mutations therefore keep the document well-formed, to test the
+    // code after the parser.
     if (i % 4 != 0) {
       for (std::uint32_t change = 0; change <= i % 3; ++change)
         input = dadsim::fuzz::changed_xml(std::move(input), 3 * i + change);

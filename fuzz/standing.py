@@ -1,4 +1,4 @@
-"""Runs of a program that cost a fork instead of a start: standing.c."""
+"""Runs a program at the cost of a fork instead of a start (standing.c)."""
 
 import array
 import mmap
@@ -17,7 +17,7 @@ SOURCE = pathlib.Path(__file__).resolve().parent / "standing.c"
 
 
 def compiled(folder):
-    """The library, made in that folder; None where there is no C compiler."""
+    """Compiles the library in this folder and returns its path; None without a C compiler."""
     compiler = shutil.which("cc")
     if not compiler:
         return None
@@ -27,32 +27,32 @@ def compiled(folder):
 
 
 def sanitized(binary):
-    """Whether it is built with AddressSanitizer or ThreadSanitizer: it needs terabytes of addresses, has to come before other libraries
-    (so that it cannot stand), and takes its time."""
+    """Returns True if the program is built with AddressSanitizer or ThreadSanitizer. These need terabytes of address space, are slow,
+    and must be loaded before other libraries, so the program cannot be preloaded."""
     with open(binary, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
         return any(image.find(mark) >= 0 for mark in (b"__asan_init", b"__tsan_init"))
 
 
 def longer(binary):
-    """How many times longer than another it may take."""
+    """Returns the factor on time limits for this program."""
     return 10 if sanitized(binary) else 1
 
 
 def in_line():
-    """How many times longer than on an idle machine something takes now."""
+    """Returns the factor by which the present load makes this machine slower than an idle one."""
     return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 class Ended:
-    """How a run ended: the code as subprocess says it, what it said, whether it took longer than the limit and was interrupted,
-    whether it did not end then either and was killed, and whether it left a process behind."""
+    """The end of a run: exit code as in subprocess, and output. `late`: exceeded the limit and was interrupted. `killed`: did not
+    end after the interrupt either. `orphan`: left a process behind."""
 
     def __init__(self):
         self.code, self.out, self.err, self.late, self.killed, self.orphan = None, b"", b"", False, False, False
 
 
 class Standing:
-    """`preload`: libraries to be put before the program, beside that of standing.c."""
+    """A process in which the program is loaded, and which forks for each run. `preload`: libraries in addition to that of standing.c."""
 
     def __init__(self, binary, library, preload=(), environment=None):
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -64,12 +64,12 @@ class Standing:
         theirs.close()
 
     def close(self):
-        """With it what all runs have used is counted among the children of this process."""
+        """Ends the process, which adds the resources of all runs to those of this process's children."""
         self.socket.close()
         self.process.wait()
 
     def warm_up(self, arguments, cwd):
-        """Lets the program do this in the process that stands, so that what it keeps of it is there for all after. It has to succeed."""
+        """Runs a command in the loaded process itself, so that all later runs have its caches. The command must succeed."""
         order = struct.pack("=QQQ", (1 << 64) - 1, 0, 0) + b"".join(os.fsencode(text) + b"\0" for text in [cwd, "0", *arguments])
         with open(os.devnull, "wb") as nowhere:
             self.socket.sendmsg([order], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [nowhere.fileno(), nowhere.fileno()]))])
@@ -81,8 +81,9 @@ class Standing:
         return number
 
     def run(self, arguments, cwd, limit, grace=0, environment=(), memory=0, file_size=0, hasty=False):
-        """`limit` seconds of an idle machine, then SIGINT and `grace` seconds, then SIGKILL; without grace at once. Throws OSError where the
-        arguments are more than the system takes, as exec does. `hasty`: without what libraries do at the end of a process."""
+        """Runs a command for at most `limit` seconds of an idle machine; then sends SIGINT, and SIGKILL after `grace` seconds. Without
+        grace, sends SIGKILL at once. Raises OSError if the arguments exceed the system's limit, as exec does. `hasty`: skips what
+        libraries do at the end of a process."""
         words = [os.fsencode(word) for word in arguments]
         if any(len(word) >= 131072 for word in words):
             raise OSError("an argument of 128 KiB")  # Linux's MAX_ARG_STRLEN
@@ -100,8 +101,8 @@ class Standing:
             raise RuntimeError("no process to be had")
         ended, said = Ended(), {out: [], err: []}
         deadline = time.monotonic() + limit * in_line()
-        # Waits for two pipes and the answer. The pipes may end long before the process, or after it if children hold
-        # them open.
+        # Waits for two pipes and the answer. Pipes may end long before the process, or after it if children keep them
+        # open.
         with selectors.DefaultSelector() as waiting:
             for one in (out, err, self.socket):
                 waiting.register(one, selectors.EVENT_READ)
@@ -134,7 +135,7 @@ class Standing:
 
     @staticmethod
     def left_behind(pid):
-        """A process that ends with its parent needs a moment for it, and so does who waits for it then."""
+        """Returns True if a process remains. Waits a moment first, as a child needs time to end after its parent."""
         deadline = time.monotonic() + in_line()
         try:
             while time.monotonic() < deadline:
@@ -147,7 +148,7 @@ class Standing:
 
 
 def started(command, cwd, limit, grace=0, environment=None, memory=0, file_size=0):
-    """The same of a process that is started as ever."""
+    """Runs a command like Standing.run(), but in a process that is started normally."""
 
     def limits():
         os.setpgid(0, 0)

@@ -1,5 +1,5 @@
-// Fuzzes a damaged sweep file, merged alone as by `dadsim merge`. Either the merged file contains what the CSV reports,
-// or the input is refused.
+// Fuzzes a damaged sweep file that is merged alone, as by `dadsim merge`. The merged file must contain what the CSV
+// reports, or the input must be refused.
 #include <cstdio>
 
 #include "content_file.hpp"

@@ -9,7 +9,7 @@
 
 namespace dadsim::fuzz {
 
-/// Ends the program with a message unless the reader kept its promise.
+/// Ends the program with a message if the reader broke its promise.
 inline void require(bool held, const char* what) {
   if (held) return;
   std::fprintf(stderr, "broken: %s\n", what);
@@ -20,7 +20,7 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return size == 0 ? std::string_view() : std::string_view(reinterpret_cast<const char*>(data), size);
 }
 
-/// Returns the text before and after the first line "==="; without that line, the whole text twice.
+/// Returns the texts before and after the first line "==="; without such a line, the whole text twice.
 inline std::pair<std::string_view, std::string_view> two_files(std::string_view input) {
   constexpr std::string_view kBetween = "\n===\n";
   const std::size_t at = input.find(kBetween);

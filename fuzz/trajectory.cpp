@@ -1,5 +1,5 @@
-// Reads trajectories as a sweep's file stores them, packed and plain. Plain ones bypass the compression and fingerprint
-// that stop damaged bytes. A readable trajectory must be written back with the same bytes.
+// Reads trajectories in the form of a sweep's file, packed and plain. The plain form bypasses compression and
+// fingerprint, which stop damaged bytes. Any trajectory that can be read must be written back with the same bytes.
 #include <stdexcept>
 
 #include "study/learning/learned_bytes.hpp"

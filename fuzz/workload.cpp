@@ -1,4 +1,4 @@
-// Fuzzes user-defined workloads, XML and CSV.
+// Fuzzes workloads that users define, in XML and CSV.
 #include <cmath>
 
 #include "content_file.hpp"

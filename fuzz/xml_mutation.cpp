@@ -9,7 +9,7 @@
 namespace dadsim::fuzz {
 namespace {
 
-// Values that users and attackers write in place of a number, a name or a path.
+// Values that users or attackers write in place of a number, a name or a path.
 constexpr auto kValues = std::to_array<std::string_view>({"",
                                                           " ",
                                                           "0",
@@ -59,7 +59,7 @@ bool is_name(char c) {
          c == ':' || c == '.';
 }
 
-/// Returns the ranges of `name="value"`, including the white space before each.
+/// Returns the ranges of all `name="value"`, each with the white space before it.
 std::vector<Range> attributes_of(std::string_view text) {
   std::vector<Range> found;
   for (std::size_t at = text.find("=\""); at != std::string_view::npos; at = text.find("=\"", at + 1)) {
@@ -72,8 +72,7 @@ std::vector<Range> attributes_of(std::string_view text) {
   return found;
 }
 
-/// Returns the ranges of elements, from the `<` of a start tag to the `>` of its end tag, if the tags are properly
-/// nested.
+/// Returns the ranges of elements, from the start tag's `<` to the end tag's `>`, if tags are properly nested.
 std::vector<Range> elements_of(std::string_view text) {
   std::vector<Range> found;
   std::vector<std::size_t> open;
@@ -111,14 +110,14 @@ std::string changed_xml(std::string document, std::uint32_t number) {
     case 1:
     case 2:
       return document.replace(value, attribute.end - 1 - value, kValues[random() % kValues.size()]);
-    case 3: {  // the value of another attribute
+    case 3: {  // takes the value of another attribute
       const Range other = attributes[random() % attributes.size()];
       const std::size_t theirs = document.find('"', other.begin) + 1;
       return document.replace(value, attribute.end - 1 - value, document.substr(theirs, other.end - 1 - theirs));
     }
     case 4:
       return document.erase(attribute.begin, attribute.end - attribute.begin);
-    case 5: {  // move the attribute to another element, or double it
+    case 5: {  // moves the attribute to another element, or doubles it
       const Range other = attributes[random() % attributes.size()];
       return document.insert(other.end, whole_attribute);
     }

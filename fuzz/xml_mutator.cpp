@@ -1,4 +1,4 @@
-// Custom mutator of libFuzzer: half of the changes respect XML's structure, half are libFuzzer's own.
+// Custom mutator for libFuzzer: half of its changes respect the structure of XML, and half are libFuzzer's own.
 #include <cstdint>
 #include <cstring>
 #include <string>

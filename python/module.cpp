@@ -1,5 +1,5 @@
-// Compiled part of the Python module: the interface of src/api, with results as Python's built-in types.
-// python/dadsim/__init__.py converts them to data frames.
+// The compiled part of the Python module: the interface of src/api, with results in Python's built-in types.
+// python/dadsim/__init__.py converts these to data frames.
 #include <pthread.h>
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
@@ -28,12 +28,12 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookAgain{50};
 
-/// Calls in progress in all threads. At exit, Python ends daemon threads when they next ask for its lock, which C++
-/// frames on their stacks do not survive. leave() therefore ends the calls first.
+/// Calls in progress, in all threads. At exit, Python ends a daemon thread when it next asks for Python's lock, which
+/// C++ frames on its stack would not survive. leave() therefore ends all calls before.
 class Calls {
  public:
   static Calls& all() {
-    static auto* calls = new Calls;  // never destroyed: threads may outlive static objects
+    static auto* calls = new Calls;  // never destroyed, as threads may outlive static objects
     return *calls;
   }
 
@@ -55,7 +55,7 @@ class Calls {
     for (const dadsim::api::Stopper* one : running_) one->stop();
     ended_.wait(lock, [this] { return running_.empty(); });
   }
-  /// Forgets all calls, in a forked child, which has one thread.
+  /// Forgets all calls in a forked child, which has a single thread.
   static void forget_all() {
     Calls& calls = all();
     new (&calls.mutex_) std::mutex;
@@ -71,7 +71,7 @@ class Calls {
 };
 
 /// Runs work in a new thread, while the calling Python thread handles signals and passes progress on. Python's lock is
-/// free meanwhile, so other Python threads continue. Forked children of the work run no Python code.
+/// free meanwhile, so other Python threads run. Forked children of the work run no Python code.
 class Worker {
  public:
   Worker(std::function<void(const dadsim::api::Options&)> work, std::size_t threads, py::object progress)
@@ -104,15 +104,15 @@ class Worker {
         std::unique_lock lock(mutex_);
         done = ended_.wait_for(lock, kLookAgain, [this] { return done_; });
       }
-      // Stops only this call: a call that waits for its turn must not stop the call of another thread.
+      // Stops this call only; a call that waits for its turn must not stop another thread's call.
       if (!raised && (raised = look_after_python())) stopper_.stop();
-      if (::getpid() != process_) {  // forked in the progress callback: the thread is the parent's
+      if (::getpid() != process_) {  // a fork in the progress callback; the working thread exists only in the parent
         thread.detach();
         throw dadsim::api::SystemError("a process that was forked in a call of dadsim does not go on with that call");
       }
     }
     thread.join();
-    // A signal also ends children, so the work may have failed before the signal was noticed.
+    // A signal also ends child processes, so the work may have failed before the signal was noticed here.
     if (!raised) raised = look_after_python();
     if (raised) throw py::error_already_set(*raised);
     if (failed_) std::rethrow_exception(failed_);
@@ -127,7 +127,7 @@ class Worker {
     Registered& operator=(const Registered&) = delete;
   };
 
-  /// Returns the exception that a signal handler or the progress callback raised.
+  /// Returns the exception that a signal handler or the progress callback has raised.
   std::optional<py::error_already_set> look_after_python() {
     try {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
@@ -155,7 +155,7 @@ class Worker {
   std::exception_ptr failed_;
 };
 
-/// Converts a figure to Python; an unknown number becomes NaN, an unknown truth None.
+/// Converts a figure to Python. An unknown number becomes NaN, and an unknown truth value None.
 py::object value_of(const dadsim::api::Run& run, const dadsim::api::Figure& figure) {
   using Kind = dadsim::api::Figure::Kind;
   if (figure.kind == Kind::text) return py::str(run.text(figure.name));
@@ -172,7 +172,7 @@ py::dict figures_of(const dadsim::api::Run& run) {
   return figures;
 }
 
-/// Exceptions of the module; most are also one of Python's own.
+/// Exceptions of the module, most of which also derive from one of Python's.
 struct Exceptions {
   py::object error, input, simulation, output, system, stopped;
 
@@ -198,7 +198,7 @@ struct Exceptions {
   }
 };
 
-const Exceptions* exceptions = nullptr;  // lives as long as the interpreter, which may call a translator at any time
+const Exceptions* exceptions = nullptr;  // never deleted, since the interpreter may call a translator until its end
 
 void set_input_error(const dadsim::api::InputError& error) {
   const py::object raised = exceptions->input(error.what());

@@ -7,7 +7,7 @@ DADSIM_PACKAGES=${DADSIM_PACKAGES:-$root/scripts/packages.txt}
 
 say() { printf '%s\n' "$*" >&2; }
 
-# Runs a command with its output in a log ($1), which is shown if the command fails.
+# Runs a command with its output in a log ($1), and prints the log if the command fails.
 quietly() {
   local log=$1 status=0
   shift
@@ -19,7 +19,7 @@ quietly() {
   return "$status"
 }
 
-# Prints the packages of packages.txt without a purpose, and those with the given purposes.
+# Prints the packages of packages.txt that have no purpose, and those with the given purposes.
 packages_for() {
   awk -v purposes=" $* " '
     /^#/ || !NF { next }
@@ -27,18 +27,18 @@ packages_for() {
     wanted { print $1 }' "$DADSIM_PACKAGES"
 }
 
-# Prints the given packages that dpkg does not list as installed, one per line. Packages that another package provides
-# count as installed: some builds of nodejs contain npm.
+# Prints those of the given packages that dpkg does not list as installed, one per line. A package counts as installed
+# if another package provides it: some builds of nodejs contain npm.
 missing_packages() {
   local installed
-  # dpkg-query fails if it does not know a package, but still lists the other packages.
+  # dpkg-query fails if it does not know one of the packages, but lists all others.
   installed=$(dpkg-query -W -f '${Package}, ${Provides}\t${db:Status-Status}\n' "$@" 2>/dev/null |
     sed -n '/\tinstalled$/ { s/\t.*//; s/ *([^)]*)//g; s/, */\n/g; p }') || true
   printf '%s\n' "$@" | grep -Fxv -e "$installed" || true
 }
 
-# Ensures that the packages for the given purposes are installed: installs missing packages as root, otherwise names
-# them. Without dpkg, CMake reports missing packages.
+# Makes sure that the packages for the given purposes are installed. Installs missing packages as root, and prints them
+# otherwise. Without dpkg, CMake reports what is missing.
 ensure_packages() {
   command -v dpkg-query >/dev/null || return 0
   local wanted missing
@@ -60,13 +60,13 @@ ensure_packages() {
   ) 9>"$root/build/packages.lock"
 }
 
-# Installs the npm packages of the browser tests in build/browser. Without them, these tests are skipped.
+# Installs the npm packages of the browser tests into build/browser. The tests are skipped without them.
 ensure_browser_modules() {
   local folder=$root/build/browser tests=$root/tests/browser
   mkdir -p -- "$folder"
   (
     flock 9
-    # The marker is written last, so that an interrupted installation is repeated.
+    # This file is written last, so that an interrupted installation is repeated.
     if cmp -s -- "$tests/package-lock.json" "$folder/installed.json"; then return 0; fi
     cp -- "$tests/package.json" "$tests/package-lock.json" "$folder"
     cd -- "$folder" || exit
@@ -78,11 +78,11 @@ ensure_browser_modules() {
   ) 9>"$folder/lock"
 }
 
-# Configures a preset ($1) unless that is already done in this folder, with the tests if $2 is ON. A tree for the
-# program alone needs no test packages. Its objects remain when the tests are added.
+# Configures a preset ($1) unless this folder is configured already; with the tests if $2 is ON. A tree for the program
+# alone needs no packages of tests. If tests are added, its objects stay.
 configure() {
   local preset=$1 tests=$2 build=$root/build/$1
-  # A copied or moved folder contains its old path in the cache.
+  # A folder that was copied or moved has its old path in the cache.
   if [ -f "$build/build.ninja" ] && grep -Fxq "CMAKE_HOME_DIRECTORY:INTERNAL=$root" -- "$build/CMakeCache.txt" &&
     { [ "$tests" = OFF ] || grep -Fxq "DADSIM_TESTS:BOOL=ON" -- "$build/CMakeCache.txt"; }; then
     return 0
@@ -92,7 +92,7 @@ configure() {
   quietly "$build.configure.log" cmake --fresh -S "$root" --preset "$preset" -D DADSIM_TESTS="$tests"
 }
 
-# Forwards the build tool's lines. Prints once that something is being built; on a terminal, prints the progress.
+# Passes the build tool's lines on. Prints once that a build is running; on a terminal, prints its progress.
 build_progress() {
   local line said=
   while IFS= read -r line; do
@@ -110,15 +110,15 @@ build_progress() {
   if [ -n "$said" ] && [ -t 2 ]; then printf '\r\033[K' >&2; fi
 }
 
-# Gives ccache a folder in the build tree if it cannot write to its usual one (no home, or another user's home).
+# Gives ccache a folder in the build tree if it cannot write to its own (no home folder, or another user's).
 ensure_ccache_folder() {
   [ -z "${CCACHE_DIR:-}" ] || return 0
   local usual=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/ccache
   if ! mkdir -p -- "$usual" 2>/dev/null || [ ! -w "$usual" ]; then export CCACHE_DIR=$root/build/ccache; fi
 }
 
-# Configures and builds a preset ($1), or only the given targets. Concurrent calls wait for each other. The program
-# alone is built without the tests.
+# Configures and builds a preset ($1), or only the given targets. Calls that run at the same time wait for each other.
+# The program alone is built without tests.
 build() {
   local preset=$1 tests=ON
   shift
@@ -132,7 +132,7 @@ build() {
     export NINJA_STATUS='[%f/%t] '
     if ! cmake --build "$build" -j "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" ${@:+--target "$@"} 2>&1 </dev/null |
       build_progress >"$log"; then
-      # Starts at the first failure, and limits the length, since template errors can be very long.
+      # Prints from the first failure on, up to a limit, as errors in templates can be very long.
       { grep -m 1 -A 60 '^FAILED:' -- "$log" || tail -n 60 -- "$log"; } >&2
       say "building dadsim failed; all messages are in $log"
       exit 1
@@ -140,7 +140,7 @@ build() {
   ) 9>"$root/build/$preset.lock"
 }
 
-# Runs the tests of a CTest preset ($1) and prints a summary; further arguments go to CTest.
+# Runs the tests of a CTest preset ($1) and prints a summary. Further arguments are CTest's.
 run_suite() {
   local preset=$1 argument
   shift
@@ -150,6 +150,6 @@ run_suite() {
       -N | --show-only* | -V | -VV | --verbose | --extra-verbose | --print-labels) exec ctest --preset "$preset" "$@" ;;
     esac
   done
-  # One job more than processors, since some tests wait for timeouts and starting programs.
+  # Runs one job more than there are processors, as some tests wait for timeouts and for programs to start.
   ctest --preset "$preset" -j "$(($(nproc) + 1))" "$@" 2>&1 | "$root/scripts/test-summary"
 }

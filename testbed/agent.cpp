@@ -172,7 +172,7 @@ Outcome Agent::carry_out(const std::vector<Round>& rounds, double start, double 
     }
   }
   outcome.end = now();
-  // Sends the remaining bytes, although no round here waits for them.
+  // Sends the remaining bytes, for which no round of this rank waits.
   while (std::ranges::any_of(peers_, [](const Peer& peer) { return peer.to_send > 0; }) && now() < deadline) {
     attend(10e-3);
   }

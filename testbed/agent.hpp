@@ -7,22 +7,24 @@
 
 namespace testbed {
 
-/// Messages that a rank sends and receives at once, after computing. The next round begins when all messages of this
-/// round have been received; sends are not awaited.
+/// Messages that a rank sends and receives at the same time, after computing. The next round begins once all messages
+/// of this round have been received; sends are not awaited.
 struct Round {
   struct Part {
     std::int32_t peer = 0;
     std::int64_t bytes = 0;
   };
   std::vector<Part> sends, receives;
-  double computing = 0;  ///< seconds on a separate device; connections continue meanwhile
+  double computing = 0;  ///< seconds of computing on a separate device, during which connections continue
 };
 
-/// Outcome of a rank's rounds.
+/// Outcome of the rounds of a rank.
 struct Outcome {
-  double end = 0;                  ///< seconds at which all messages had been received; negative: after the deadline
-  std::int32_t retransmitted = 0;  ///< segments, over all connections since they were opened
-  // Of the connection that carries most of the rank's bytes, in segments, at the end of the rounds:
+  double end = 0;                  ///< seconds at which all messages had been received; negative: not before the
+                                   ///< deadline
+  std::int32_t retransmitted = 0;  ///< segments of all connections since they were opened
+  // Window and threshold, in segments, at the end of the rounds, of the connection that carries most of the rank's
+  // bytes:
   std::int32_t window = 0, threshold = 0;
 };
 
@@ -36,9 +38,9 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  /// Sets the congestion control of accepted connections, which inherit it from the listening socket. Must be called
-  /// before any peer connects. Setting it on an open connection leaves state of the system's default: after BBR, cubic
-  /// is paced.
+  /// Sets the congestion control of accepted connections, which inherit it from the listening socket. The caller must
+  /// call this before any peer connects. Setting it on an open connection would keep state of the system's default:
+  /// cubic after BBR is paced.
   void listen_with(const std::string& congestion_control);
   /// Connects to the peers of higher rank in `peers`. Throws std::runtime_error.
   void connect_to(const std::vector<std::int32_t>& peers, const std::string& congestion_control);
@@ -54,11 +56,11 @@ class Agent {
     int socket = -1;
     std::int64_t to_send = 0, received = 0, needed = 0;
     std::int64_t sent = 0;  ///< bytes sent so far
-    bool waits = false;     ///< true: waits for room in the socket's buffer
+    bool waits = false;     ///< true: waits until the socket's buffer has room
   };
 
   void push(Peer& peer);
-  /// Sends and receives what is possible now, or within `seconds`.
+  /// Sends and receives as much as possible now, or within `seconds`.
   void attend(double seconds);
   void watch(const Peer& peer, std::int32_t number, int operation) const;
   void add(std::int32_t peer, int socket);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A small real federation: clients exchange files of numbers with a server that packs, unpacks and sums them, over the lines of
-a testbed (docs/testbed.md). `scripts/testbed --federation` measures rounds, and prints what dadsim predicts beside them.
+"""A small real federation: over the lines of a testbed, clients exchange arrays of numbers with a server, which packs, unpacks and
+sums them (docs/testbed.md). `scripts/testbed --federation` measures rounds and prints them next to dadsim's predictions.
 
     federation.py client ADDRESS FLOATS ROUNDS
     federation.py server CLIENTS FLOATS ROUNDS
@@ -23,7 +23,7 @@ def now():
 
 
 def pack(numbers):
-    """As bytes: a list of parts, as a framework makes of a large message."""
+    """Returns the numbers as a list of byte strings, into which a framework would split a large message."""
     step = PART // 4
     return pickle.dumps([numbers[i:i + step].tobytes() for i in range(0, len(numbers), step)], protocol=4)
 
@@ -56,7 +56,7 @@ def receive(connection):
 
 
 def new_socket():
-    """Before there is a connection: see Agent::listen_with."""
+    """Makes a socket, with its congestion control set before it has a connection (see Agent::listen_with)."""
     one = socket.socket()
     one.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
     return one
@@ -93,8 +93,8 @@ def client(address, rounds):
 
 
 class Server:
-    """A thread a client receives and sends, so that lines are used at the same time; the interpreter's lock is the core that
-    packing, unpacking and summing share."""
+    """Receives and sends in one thread per client, so that lines are used at the same time. Packing, unpacking and summing take
+    turns under the interpreter's lock, as on one core."""
 
     def __init__(self, clients, floats, rounds):
         self.clients, self.rounds = clients, rounds
@@ -112,7 +112,7 @@ class Server:
         return result
 
     def add(self, update):
-        # Sums number by number, without numpy.
+        # Without numpy, sums number by number.
         total = self.total
         self.total = update if total is None else array.array("f", map(float.__add__, total, update))
 
@@ -155,7 +155,7 @@ def main():
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
     except OSError:
-        pass  # without priority, other processes disturb it more
+        pass  # without real-time priority, other processes disturb the measurement more
     print(Server(int(sys.argv[2]), floats, rounds).run() if role == "server" else client(sys.argv[2], rounds), flush=True)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Rounds of a small real federation on a platform's links between network namespaces, and what dadsim predicts beside them
-(docs/testbed.md). What packing, unpacking and summing take is calibrated on one size, and predicted for the others."""
+"""Measures rounds of a small real federation on a platform's links between network namespaces, and prints them next to dadsim's
+predictions (docs/testbed.md). The time of packing, unpacking and summing is calibrated on one size and predicted for others."""
 import argparse
 import json
 import os
@@ -33,7 +33,7 @@ def read_arguments():
 
 
 def carry_out(arguments, text, hosts, megabytes):
-    """Seconds of each round after the first, and what a message took the processors, by name."""
+    """Returns the seconds of each round after the first, and the processor seconds per message by name."""
     floats = int(megabytes * MB / 4)
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "federation.py")
     run = f"timeout {arguments.time_limit:g} {sys.executable} {program}"
@@ -51,7 +51,7 @@ def carry_out(arguments, text, hosts, megabytes):
             server = [float(one) for one in rest[:split]], dict(zip(rest[split::2], map(float, rest[split + 1::2])))
         else:
             clients.append(float(rest[0]))
-    # The first round opens the windows of connections and warms up the interpreter.
+    # The first round is left out: it opens the windows of connections and warms up the interpreter.
     return server[0][1:], {**server[1], "client": statistics.mean(clients)}
 
 
@@ -86,7 +86,7 @@ def main():
     at = arguments.calibrate
     _, busy = carry_out(arguments, text, hosts, at)
     rates = {name: at / seconds for name, seconds in busy.items()}
-    rates["client"] *= 2  # packs and unpacks
+    rates["client"] *= 2  # a client both packs and unpacks
     print(f"{arguments.platform}: {len(hosts) - 1} clients; a core packs {rates['pack']:.0f}, unpacks {rates['unpack']:.0f} and "
           f"sums {rates['sum']:.0f} MB/s, as calibrated on {at:g} MB")
     print(f"{'MB':>6} {'measured s':>11} {'least':>8} {'greatest':>9} {'predicted s':>12} {'error':>8} {'lines alone':>12} {'error':>8}")

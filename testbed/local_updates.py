@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Steps of DDP and rounds of DiLoCo on a platform's links between network namespaces, and what dadsim predicts beside them
-(docs/testbed.md). Messages are real; computing is waited for."""
+"""Measures steps of DDP and rounds of DiLoCo on a platform's links between network namespaces, and prints them next to dadsim's
+predictions (docs/testbed.md). Messages are real; computing is only a wait."""
 import argparse
 import json
 import os
@@ -12,7 +12,7 @@ import testbed
 SCENARIO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/validation/testbed-local-updates.xml")
 COLUMNS = ["topology", "run", "period", "step_s", "vocabulary", "bytes", "repetitions", "median_s", "least_s", "greatest_s",
            "predicted_s"]
-# (run, local steps, entries of the word table, whose size determines the bytes)
+# (run, local steps, rows of the embedding table, which determine the bytes)
 CELLS = [("ddp", 1, 8192), ("diloco peers", 8, 8192), ("diloco peers", 32, 16384), ("diloco aggregator", 8, 8192)]
 
 
@@ -33,7 +33,7 @@ def read_arguments():
 
 
 def predict(arguments, hosts, run, period, vocabulary):
-    """Seconds of a warm step or round, and the bytes of the model."""
+    """Returns the seconds of a step or round on warm connections, and the bytes of the model."""
     words = [SCENARIO, "--quiet", "--json", "-"]
     settings = {"platform.file": os.path.abspath(arguments.platform), "device.step-time": f"{arguments.step:g}s",
                 "timed-as.vocabulary": vocabulary, "run[2].period": period, "run[3].period": period}
@@ -50,7 +50,7 @@ def predict(arguments, hosts, run, period, vocabulary):
 
 
 def program_of(ranks, run, seconds, size):
-    """Rounds of every rank, and the seconds that it computes before the first."""
+    """Returns the rounds of every rank, and the seconds that it computes before its first round."""
     served = run.endswith("aggregator")
     rounds = programs.ps(ranks, size) if served else programs.ring(ranks, size)
     return rounds, [0 if served and rank == 0 else seconds for rank in range(ranks)]

@@ -42,7 +42,7 @@ namespace {
 constexpr int kShaperPriority = 60;
 constexpr int kAgentPriority = 50;
 constexpr int kMasterPriority = 55;
-constexpr double kStart = 10e-3;  // seconds until all hosts have received the start time
+constexpr double kStart = 10e-3;  // seconds within which all hosts receive the start time
 constexpr std::size_t kMessage = 1 << 16;
 
 void sleep_for(double seconds) {
@@ -57,7 +57,7 @@ void say(int socket, const std::string& text) {
   }
 }
 
-/// Receives a message; empty if the other end is closed.
+/// Receives a message; returns "" if the other end has closed.
 std::string hear(int socket) {
   std::string text(kMessage, '\0');
   const ssize_t count = recv(socket, text.data(), text.size(), 0);
@@ -80,7 +80,7 @@ Round parse_round(std::istream& in) {
   return round;
 }
 
-/// Runs a command; returns the last line of its output.
+/// Runs a command and returns the last line of its output.
 std::string last_line_of(const std::string& command) {
   std::FILE* program = popen(command.c_str(), "r");
   if (program == nullptr) throw std::runtime_error("no process for a program");
@@ -96,7 +96,7 @@ std::string last_line_of(const std::string& command) {
   return last;
 }
 
-/// Executes the master's orders as a host, until the master has ended.
+/// Executes orders of the master as a host, until the master ends.
 void obey(int master, std::int32_t rank, std::int32_t ranks) {
   become_real_time(kAgentPriority);
   Agent agent(rank, ranks);
@@ -144,7 +144,7 @@ struct Job {
   std::string label, congestion_control, mode;
   int warm_ups = 0, repetitions = 0;
   double gap = 0, limit = 0;
-  std::vector<std::vector<Round>> rounds;  ///< per rank
+  std::vector<std::vector<Round>> rounds;  ///< rounds of each rank
 };
 
 class Master {
@@ -195,7 +195,7 @@ class Master {
     become_real_time(kMasterPriority);
   }
 
-  /// Runs the programs of all hosts at once, and prints the last line of each. `programs`: per host; empty: none.
+  /// Runs the programs of all hosts at once, and prints the last line of each. `programs`: one per host; "": none.
   void carry_out(const std::vector<std::string>& programs) {
     const auto answers =
         tell_all([&](std::size_t host) { return programs[host].empty() ? "" : "program " + programs[host]; });
@@ -387,7 +387,7 @@ int run() {
 }  // namespace testbed
 
 int main() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with the parent; so do hosts and namespaces
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with its parent, and so do hosts and namespaces
   try {
     return testbed::run();
   } catch (const std::exception& error) {

@@ -46,7 +46,7 @@ void switch_off(int socket, std::uint32_t what) {
   ethtool_value value{what, 0};
   ifreq device = request(kDevice);
   device.ifr_data = reinterpret_cast<char*>(&value);
-  ioctl(socket, SIOCETHTOOL, &device);  // ignores failure: a device without the offload needs no change
+  ioctl(socket, SIOCETHTOOL, &device);  // an error is ignored: a device without this offload needs no change
 }
 
 void bring_up(int socket, const char* device) {

@@ -1,7 +1,7 @@
-"""What is carried out on a testbed: who sends how many bytes to whom, round by round.
+"""Programs for a testbed: which rank sends how many bytes to which rank in each round.
 
-A program is a list per rank of rounds; a round is (sends, receives), each a list of (peer, bytes). A rank goes on to its next
-round when everything that it receives in this one is there, as in the collectives of dadsim.
+A program is a list of rounds per rank. A round is (sends, receives), which are lists of (peer, bytes). As in dadsim's
+collectives, a rank begins its next round when it has received everything of this round.
 """
 
 
@@ -30,17 +30,17 @@ def around(ranks, size, rounds):
 
 
 def ring(ranks, size):
-    """Ring all-reduce of `size` bytes in total."""
+    """Returns a ring all-reduce of `size` bytes in total."""
     return around(ranks, size // ranks, 2 * (ranks - 1))
 
 
 def agring(ranks, size):
-    """Ring all-gather, `size` bytes per rank."""
+    """Returns a ring all-gather of `size` bytes per rank."""
     return around(ranks, size, ranks - 1)
 
 
 def agdirect(ranks, size):
-    """All-gather, everybody to everybody at once."""
+    """Returns an all-gather in which every rank sends to all others at once."""
     return [
         [([(peer, size) for peer in others(ranks, rank)], [(peer, size) for peer in others(ranks, rank)])]
         for rank in range(ranks)
@@ -48,13 +48,13 @@ def agdirect(ranks, size):
 
 
 def ps(ranks, size):
-    """All to rank 0 at once, then rank 0 to all at once."""
+    """Returns a round in which all send to rank 0 at once, and one in which rank 0 sends to all at once."""
     parts = [(peer, size) for peer in range(1, ranks)]
     return [[([], parts), (parts, [])]] + [[([(0, size)], [(0, size)])] for _ in range(1, ranks)]
 
 
 def others(ranks, rank):
-    # Starts with the next rank, like dadsim's schedules.
+    # Begins with the next rank, as dadsim's schedules do.
     return [(rank + step) % ranks for step in range(1, ranks)]
 
 
@@ -62,7 +62,7 @@ OPERATIONS = {"p2p": p2p, "p2px": p2px, "pairs": pairs, "ring": ring, "agring": 
 
 
 def job_text(label, congestion_control, mode, warm_ups, repetitions, gap, limit, program, computing=None):
-    """A job in the words of the tool (testbed/main.cpp). `computing`: seconds of every rank before its first round."""
+    """Returns a job in the tool's language (testbed/main.cpp). `computing`: seconds of each rank before its first round."""
     lines = [f"job {label} {congestion_control} {mode} {warm_ups} {repetitions} {gap:.6f} {limit:.3f}"]
     for rank, rounds in enumerate(program):
         for number, (sends, receives) in enumerate(rounds):

@@ -10,10 +10,10 @@
 namespace testbed {
 namespace {
 
-/// Shortest sleep, seconds. Shorter sleeps cost more than they gain, so at a frame every 12 µs (1 Gbit/s) some frames
-/// leave together.
+/// Shortest sleep, seconds. Shorter sleeps cost more time than they save, so with a frame every 12 µs (1 Gbit/s), some
+/// frames leave together.
 constexpr double kLeastSleep = 20e-6;
-constexpr double kMostSleep = 20e-3;  // longest sleep, seconds; bounds the delay of stop()
+constexpr double kMostSleep = 20e-3;  // longest sleep in seconds, which bounds the delay of stop()
 
 }  // namespace
 
@@ -34,7 +34,7 @@ void Shaper::run() {
     if (!events_.empty()) seconds = std::clamp(events_.top().date - now(), kLeastSleep, kMostSleep);
     const timespec timeout{0, static_cast<long>(seconds * 1e9)};
     ppoll(polled.data(), polled.size(), &timeout, nullptr);
-    // Handles due events before new frames, so that a line takes frames in the order of their dates.
+    // Handles events that are due before new frames, so that a line takes frames in the order of their dates.
     for (;;) {
       while (!events_.empty() && events_.top().date <= now()) {
         const Event event = events_.top();
@@ -67,7 +67,7 @@ bool Shaper::take(std::size_t host, double date) {
   const ssize_t length = read(devices_[host], packet->bytes.data(), packet->bytes.size());
   if (length <= 0) return false;
   const auto at = [packet](std::size_t i) { return std::to_integer<unsigned>(packet->bytes[i]); };
-  if (length < 20 || at(0) >> 4 != 4 || at(16) != 10 || at(17) != 77) return true;  // not TCP between hosts
+  if (length < 20 || at(0) >> 4 != 4 || at(16) != 10 || at(17) != 77) return true;  // anything but TCP between hosts
   const int to = static_cast<int>(at(19)) - 1;
   if (to < 0 || to >= static_cast<int>(devices_.size())) return true;
   spare_.pop_back();

@@ -10,26 +10,26 @@
 
 namespace testbed {
 
-/// One direction of a line: frames wait in a drop-tail queue, leave at the rate, and arrive a delay later.
+/// One direction of a line: a frame waits in a drop-tail queue, leaves at the line's rate, and arrives a delay later.
 struct Line {
-  double bytes_per_second = 0;  ///< bytes on the wire, with Ethernet headers
-  double delay = 0;             ///< seconds, one way
-  double queue = 0;             ///< bytes on the wire, including the frame that is leaving
+  double bytes_per_second = 0;  ///< of bytes on the wire, which include Ethernet headers
+  double delay = 0;             ///< seconds in one direction
+  double queue = 0;             ///< bytes on the wire, including those of the frame that is leaving
 };
 
-/// Bytes of a frame on the wire in addition to its IP packet: the Ethernet header.
+/// Bytes on the wire per frame in addition to the IP packet: the Ethernet header.
 inline constexpr double kEthernet = 14;
 
-/// Reads IP packets from the TUN devices of hosts and writes them to others, over the lines of each route. The dates of
-/// a line follow from one another, not from the clock. The shaper's own delay therefore counts once per frame, and does
-/// not add up over lines or frames.
+/// Reads IP packets from the TUN devices of hosts and writes them to other hosts' devices, over the lines of their
+/// route. Dates on a line follow from one another and not from the clock. The shaper's own delay therefore counts once
+/// per frame, and does not add up over lines or frames.
 class Shaper {
  public:
-  /// `devices`: file descriptors by host, which the caller must close. `ways[from * hosts + to]`: lines in order. Host
-  /// i has the address 10.77.0.(i + 1).
+  /// `devices`: one file descriptor per host, which the caller must close. `ways[from * hosts + to]`: the lines of a
+  /// route, in order. Host i has the address 10.77.0.(i + 1).
   Shaper(std::vector<int> devices, std::vector<Line> lines, std::vector<std::vector<int>> ways);
 
-  /// Forwards packets until stop() is called. The caller should run it in a thread of real-time priority.
+  /// Forwards packets until stop() is called. The caller should run it in a thread with real-time priority.
   void run();
   void stop() { stopped_ = true; }
 
@@ -37,14 +37,14 @@ class Shaper {
   std::int64_t refused() const { return refused_; }  ///< frames that a device did not accept; should be 0
   double most_late() const {
     return 1e-9 * static_cast<double>(late_ns_.load());
-  }  ///< largest delay of a frame by the shaper itself, seconds
+  }  ///< largest delay in seconds that the shaper itself added to a frame
   void reset_most_late() { late_ns_ = 0; }
 
  private:
   struct Packet {
     std::array<std::byte, 1600> bytes;
     std::size_t length = 0;
-    std::size_t next = 0;  ///< index of the next line on the route
+    std::size_t next = 0;  ///< index of the next line on the frame's route
     const std::vector<int>* way = nullptr;
     int to = 0;
   };
@@ -71,7 +71,7 @@ class Shaper {
   std::atomic<std::int64_t> dropped_ = 0, refused_ = 0, late_ns_ = 0;
 };
 
-/// Returns the seconds of the machine's monotonic clock, which all processes share.
+/// Returns the seconds of the machine's monotonic clock, which is the same for all processes.
 double now();
 
 }  // namespace testbed

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures on a platform's links between network namespaces, and prints what dadsim predicts beside it (docs/testbed.md)."""
+"""Measures transfers on a platform's links between network namespaces, and prints them next to dadsim's predictions (docs/testbed.md)."""
 import argparse
 import csv
 import json
@@ -17,7 +17,7 @@ import programs
 UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 COLUMNS = ["topology", "operation", "connection", "ranks", "bytes", "repetitions", "median_s", "least_s", "greatest_s",
            "predicted_s"]
-# Frames per second that one core can forward; with more frames at once, the shaper limits the times.
+# Frames per second that one core can forward; with more, the shaper itself would limit the times.
 MOST_FRAMES = 60000
 
 
@@ -79,7 +79,7 @@ def ask(arguments, *words):
 
 
 def predict(arguments, operation, ranks, of_sizes):
-    """Seconds by size, and the hosts in the order of ranks."""
+    """Returns the predicted seconds by size, and the hosts in the order of ranks."""
     words = ["collective", "--platform", arguments.platform, "--sizes", ",".join(map(str, of_sizes)), "--json", "-"]
     send = lambda pairs: ["--op", "neighbour-exchange", "--pairs", ",".join(f"{a}>{b}" for a, b in pairs)]
     words += {
@@ -101,7 +101,7 @@ def predict(arguments, operation, ranks, of_sizes):
 
 
 def build_text(arguments, hosts):
-    """The platform's lines and ways in the words of the tool, and the greatest latency of a way, seconds."""
+    """Returns the platform's lines and routes in the tool's language, and the largest latency of a route in seconds."""
     words = ["platform", arguments.platform, "--routes", "-"]
     if arguments.transport:
         words += ["--transport", arguments.transport]
@@ -128,7 +128,7 @@ def build_text(arguments, hosts):
 
 
 def measure(arguments, text, jobs):
-    """Seconds of every repetition by label."""
+    """Returns the seconds of each repetition, by label."""
     times = {label: [] for label, _ in jobs}
     with tempfile.TemporaryFile("w+") as words:
         words.write(text + "".join(job for _, job in jobs))
@@ -206,7 +206,7 @@ def write_csv(path, columns, rows):
 
 
 def run_until_interrupted(main):
-    """Runs a program, which an interrupt ends with exit code 130."""
+    """Runs main(); an interrupt ends the process with exit code 130."""
     try:
         main()
     except KeyboardInterrupt:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The design of tests/validation/testbed-wide.csv, and what measures it: wide.py TOOL RAW-FILE [first [last]]."""
+"""Designs and measures the configurations of tests/validation/testbed-wide.csv: wide.py TOOL RAW-FILE [first [last]]."""
 import hashlib
 import math
 import random
@@ -21,7 +21,7 @@ def star(hosts, mbit, delay_ms, queue_kb, control="cubic"):
 
 
 def dumbbell(mbit, delay_ms, queue_kb, control="cubic"):
-    """4 + 4 hosts with lines of 200 Mbit/s and 0.05 ms, and a trunk."""
+    """Returns 4 + 4 hosts on lines of 200 Mbit/s and 0.05 ms, joined by a trunk."""
     hosts, access = 8, 25e6
     lines = [(access, 5e-5, queue_kb * 1e3)] * (2 * hosts) + [(mbit * 1e6 / 8, delay_ms * 1e-3, queue_kb * 1e3)] * 2
     ways = {}
@@ -54,7 +54,7 @@ def group(config):
 
 
 def held_out():
-    """Of every group each second configuration in the order of the SHA-256 of its name; the first is for fitting."""
+    """Returns every second configuration of each group, in the order of the SHA-256 of their names; the first is for fitting."""
     names = set()
     for one in ("star", "bbr", "trunk"):
         members = [c["name"] for c in configurations() if group(c) == one]
@@ -63,7 +63,7 @@ def held_out():
 
 
 def estimate(config, operation, size):
-    """Seconds, roughly: to choose sizes and to bound time."""
+    """Returns rough seconds, for choosing sizes and for time limits."""
     hosts, delay = config["hosts"], config["delay"]
     seconds = size * 1.05 / config["rate"]
     if config["trunk"]:
@@ -75,9 +75,9 @@ def estimate(config, operation, size):
 
 
 def rows(config):
-    """(operation, mode, bytes, warm-ups, repetitions): from a generator of its own per configuration."""
+    """Draws rows (operation, mode, bytes, warm-ups, repetitions), with a separate generator per configuration."""
     chance = random.Random(config["name"])
-    crowd = config["rate"] * config["hosts"] > 110e6  # more frames at once than one core can shape
+    crowd = config["rate"] * config["hosts"] > 110e6  # more frames than one core can shape at the same time
     if config["trunk"]:
         plan = [("p2px", "warm", 2), ("p2px", "cold", 1), ("pairs", "warm", 2), ("pairs", "cold", 1), ("ring", "warm", 2),
                 ("agring", "warm", 1), ("ps", "warm", 2), ("agdirect", "warm", 1)]
@@ -93,7 +93,7 @@ def rows(config):
         possible = [size for size in SIZES if estimate(config, operation, size) < (1.0 if operation in ("p2p", "p2px") else 0.8) and size >= 16384]
         if not possible:
             possible = [4096]
-        possible = possible[-4:]  # small messages take only latency
+        possible = possible[-4:]  # the times of small messages are nothing but latency
         chosen = {possible[-1]} if count > 1 or chance.random() < 0.5 else {chance.choice(possible)}
         while len(chosen) < min(count, len(possible)):
             chosen.add(chance.choice(possible))
@@ -112,8 +112,8 @@ def build_text(config):
 
 
 def gap_of(config, mode):
-    """Seconds between repetitions: until the last acknowledgement is back, and not much longer, since a connection that has
-    sent nothing for 0.2 s and a round trip starts slowly again."""
+    """Returns the seconds between repetitions: until the last acknowledgement is back, but not much longer. A connection that
+    has sent nothing for 0.2 s and a round trip starts slowly again."""
     return config["delay"] + (1.0 if mode == "idle" else 0.015)
 
 

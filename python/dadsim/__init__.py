@@ -1,11 +1,11 @@
-"""Time to accuracy of distributed training, simulated.
+"""Simulates the time to accuracy of distributed training.
 
     import dadsim
     dadsim.run("hospitals.xml", set={"training.batch": 64}).to_pandas()
     dadsim.sweep("crossover.xml").to_pandas()
 
-Settings are those of `--set`: paths into the scenario, and values. Seconds are simulated, bytes are bytes, accuracies are
-shares from 0 to 1; what is not known is NaN. pandas is needed by what gives data frames alone.
+Settings are those of `--set`: paths into the scenario, and values. Seconds are simulated, sizes are in bytes, accuracies are
+from 0 to 1, and unknown figures are NaN. Only functions that return data frames need pandas.
 """
 
 import html
@@ -44,7 +44,7 @@ __all__ = [
 
 
 def _text(value):
-    """A value as `--set` takes it."""
+    """Returns a value in the form of `--set`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
@@ -55,25 +55,25 @@ def _settings(changes):
 
 
 class _Pages:
-    """What a result and a sweep have in common: they are text in several ways."""
+    """Common part of a result and a sweep: both can be printed in several forms."""
 
     def __init__(self, inner):
         self._inner = inner
 
     def csv(self):
-        """The CSV that `--csv` writes."""
+        """Returns the CSV that `--csv` writes."""
         return self._inner.csv()
 
     def html(self):
-        """The page that `--report` writes; of a run without the picture of the platform."""
+        """Returns the page that `--report` writes; a run's page lacks the picture of the platform."""
         return self._inner.html()
 
     def __str__(self):
-        """As a terminal shows it."""
+        """Returns the text that a terminal shows."""
         return self._inner.table()
 
     def _repr_html_(self):
-        """As a notebook shows it: the table of a terminal."""
+        """Returns what a notebook shows: the terminal's table."""
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
@@ -81,20 +81,20 @@ class Result(_Pages):
     """The result of a scenario."""
 
     def to_pandas(self):
-        """A row for every run, by its label, and a column for every figure (docs/figures.md)."""
+        """Returns a data frame with a row per run, named by its label, and a column per figure (docs/figures.md)."""
         import pandas
 
         return pandas.DataFrame(self._inner.figures()).set_index("label")
 
     def curves(self):
-        """The learning curves: a row for every run and evaluation (docs/output-csv.md)."""
+        """Returns the learning curves as a data frame with a row per run and evaluation (docs/output-csv.md)."""
         import pandas
 
         return pandas.read_csv(io.StringIO(self.csv()), float_precision="round_trip")
 
     def plot(self, y=None, x="seconds", **more):
-        """A line for every run: `y` (the accuracy) over `x`, columns of curves(); of a scenario that learns nothing a bar for
-        the step of each. By pandas, which draws with matplotlib; gives its axes. `more` goes to pandas."""
+        """Plots a line per run: `y` (default: the accuracy) over `x`, both columns of curves(). If the scenario learns nothing,
+        plots the step time of each run as a bar. Passes `more` to pandas, which draws with matplotlib. Returns the axes."""
         curves = self.curves()
         if y is None and curves.accuracy.isna().all():
             return self.to_pandas().step_seconds.plot(kind="barh", **{"xlabel": "seconds of a step", **more})
@@ -102,15 +102,15 @@ class Result(_Pages):
         return curves.pivot_table(index=x, columns="label", values=y).interpolate("index", limit_area="inside").plot(**{"ylabel": y, **more})
 
     def to_dict(self):
-        """All there is to say, as the JSON result has it (docs/output-json.md)."""
+        """Returns the whole JSON result as a dictionary (docs/output-json.md)."""
         return json.loads(self._inner.json())
 
     def runs(self):
-        """The rows of to_pandas() as dictionaries."""
+        """Returns the rows of to_pandas() as dictionaries."""
         return self._inner.figures()
 
     def assumptions(self):
-        """Sentences that hold for every run."""
+        """Returns sentences with the assumptions of all runs."""
         return self._inner.assumptions()
 
 
@@ -123,49 +123,49 @@ class Sweep(_Pages):
 
     @property
     def failed(self):
-        """How many simulations failed, of points and seeds."""
+        """Number of failed simulations, over all points and seeds."""
         return self._inner.failed
 
     def to_pandas(self):
-        """A row for every point, seed and run (docs/sweep.md)."""
+        """Returns a data frame with a row per point, seed and run (docs/sweep.md)."""
         import pandas
 
         return pandas.read_csv(io.StringIO(self.csv()), float_precision="round_trip")
 
     def plot(self, y, x=None, **more):
-        """A line for every run: the figure `y`, mean over all else, at the values of the path `x` (the first that is varied). By
-        pandas, which draws with matplotlib; gives its axes. `more` goes to pandas."""
+        """Plots a line per run: the figure `y` over the values of the path `x` (default: the first varied path), averaged over
+        all other paths and seeds. Passes `more` to pandas, which draws with matplotlib. Returns the axes."""
         frame = self.to_pandas()
         x = x or frame.columns[2]
         return frame.pivot_table(index=x, columns="label", values=y, sort=False).plot(**{"ylabel": y, **more})
 
 
 def figures():
-    """The figures of a run, in the order of every output (docs/figures.md): dictionaries of name, kind, unit, meaning."""
+    """Returns the figures of a run in the order of all outputs (docs/figures.md), as dictionaries of name, kind, unit, meaning."""
     return [dict(zip(("name", "kind", "unit", "meaning"), figure)) for figure in _dadsim.figures()]
 
 
 def layers_of_torch(model, *example, name=None):
-    """A module of PyTorch as the content of a workload file, `<timed-as file="…"/>`: the layers that a pass with `example`
-    goes through, whose first dimension is that of the samples (docs/workloads.md)."""
+    """Returns a PyTorch module as the content of a workload file for `<timed-as file="…"/>`: the layers that a forward pass
+    with `example` uses (docs/workloads.md). The first dimension of `example` must be the samples."""
     from . import torch_layers
 
     return torch_layers.layers_of_torch(model, *example, name=name)
 
 
 def load(path, *, set=None):
-    """Reads a scenario and checks it. Raises InputError with everything that is wrong; its `diagnostics` are tuples of
-    file, line, what is wrong and what would be right."""
+    """Reads and checks a scenario. Raises InputError with all errors; its `diagnostics` are tuples of file, line, error
+    and remedy."""
     return _dadsim.load(os.fspath(path), _settings(set))
 
 
 def run(scenario, *, set=None, learned=None, threads=0, progress=None, client=None):
-    """Learns a scenario (a path, or what load() gave) for real and times it.
+    """Learns a scenario (a path, or the result of load()) by real training, and times it.
 
-    `learned`, a Learned, is where what has been learned is kept for the next call; `threads` 0 is as many as the machine
-    has; `progress` is called with a line of text now and then. `client`, a distributed.Client, has event-driven runs of
-    the scenario at that path learned by the workers of Dask (docs/many-machines.md). Raises InputError, SimulationError,
-    ResourceError, and KeyboardInterrupt soon after one was asked for."""
+    `learned`, a Learned, keeps learned runs for later calls. `threads`: 0 uses all processors. `progress` is called with a
+    line of text from time to time. With `client`, a distributed.Client, Dask's workers learn the event-driven runs of the
+    scenario, which must be a path (docs/many-machines.md). Raises InputError, SimulationError or ResourceError, and
+    KeyboardInterrupt soon after an interrupt."""
     if client is not None:
         if isinstance(scenario, Scenario) or learned is not None:
             raise TypeError("by a client a scenario is run from its path, and what was learned before is not taken")
@@ -182,9 +182,9 @@ def run(scenario, *, set=None, learned=None, threads=0, progress=None, client=No
 def sweep(path, *, set=None, file=None, threads=0, progress=None, client=None):
     """Runs a scenario at every point of its <sweep>.
 
-    `file`, an SQLite database, keeps what is finished, so that the same call goes on after it was interrupted; without
-    it nothing is kept. `client`, a distributed.Client, does it by the workers of Dask (docs/many-machines.md). Raises
-    what run() raises, and OutputError."""
+    `file`, an SQLite database, keeps finished results, so that the same call continues after an interrupt; without `file`,
+    no result is kept. With `client`, a distributed.Client, Dask's workers run the sweep (docs/many-machines.md). Raises
+    the exceptions of run(), and OutputError."""
     if file is None:
         with tempfile.TemporaryDirectory(prefix="dadsim-") as folder:
             database = os.path.join(folder, "sweep.sqlite")

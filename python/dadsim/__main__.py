@@ -1,4 +1,4 @@
-"""`python3 -m dadsim` and what pip installs as `dadsim`: the program, which lies beside the module, or on the path."""
+"""Runs the program for `python3 -m dadsim`, and for the `dadsim` that pip installs: the program next to the module, or on PATH."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ def main():
     program = beside if os.access(beside, os.X_OK) else shutil.which("dadsim")
     if program is None or os.path.realpath(program) == os.path.realpath(sys.argv[0]):
         sys.exit("dadsim: the program is not installed beside the module, and not on the path")
-    # Dask's client is started by this Python (--on), which finds this package.
+    # With --on, this Python starts Dask's client and finds this package.
     os.environ.setdefault("DADSIM_PYTHON", sys.executable)
     os.execv(program, [program, *sys.argv[1:]])
 

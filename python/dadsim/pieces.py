@@ -1,5 +1,4 @@
-"""Pieces of work for Dask: how a worker does one, and who hands them out and takes back what comes of them. remote.py says
-what the pieces are."""
+"""Hands out pieces of work to Dask, runs them on workers, and takes back their results. remote.py defines the pieces."""
 
 import hashlib
 import logging
@@ -16,9 +15,9 @@ import distributed
 from . import _dadsim
 from ._dadsim import InputError, ResourceError
 
-PIECES_PER_THREAD = 2  # with a worker: one in hand and one that waits
-TRIES = 4  # on as many workers, where a piece ends them or finds no room there
-SCHEDULER_IS_GONE = 20.0  # seconds without it
+PIECES_PER_THREAD = 2  # pieces per thread of a worker: one running, and one waiting
+TRIES = 4  # number of workers that may try a piece which ends them or finds no room
+SCHEDULER_IS_GONE = 20.0  # seconds after which a scheduler without an answer counts as gone
 
 
 # ---- on a worker ----
@@ -28,7 +27,7 @@ _folders = {}
 
 
 def _unpacked(files, name):
-    """A folder with these files under their own paths; once per process."""
+    """Returns a folder with these files under their own paths, which is made once per process."""
     with _unpacking:
         if name not in _folders:
             folder = tempfile.TemporaryDirectory(prefix="dadsim-")
@@ -46,8 +45,8 @@ def deliver(what):
 
 
 def on_worker(call, files, name, path, data, build):
-    """What call(path, threads) gives there. What is returned begins with how that went; what is raised is a fault of this
-    module."""
+    """Returns the result of call(path, threads) on this worker, after a word for its outcome ("done", "input", "room", "build").
+    An exception is an error of this module."""
     worker = distributed.get_worker()
     address = worker.address
     if _dadsim.build() != build:
@@ -69,7 +68,7 @@ def on_worker(call, files, name, path, data, build):
 
 
 class Bundle:
-    """Files that go to each worker once, and come back to who lost them."""
+    """Files that are sent once to each worker, and again to a worker that lost them."""
 
     def __init__(self, client, names):
         content = {}
@@ -81,7 +80,7 @@ class Bundle:
         for name in sorted(content):
             digest.update(name.encode() + b"\0" + hashlib.sha256(content[name]).digest())
         self.name = digest.hexdigest()
-        # A task of its own, so that it can be had again where the workers that held it are gone.
+        # A separate task, so that it can be repeated if the workers that have its result are gone.
         self.future = client.submit(deliver, content, key="dadsim-files-" + self.name)
 
 
@@ -90,15 +89,15 @@ def is_ours(error):
 
 
 class Handing:
-    """Hands pieces to a client and takes what comes back. A piece is an object of one's own with `count`, the tasks in
-    it, and `tried`, a list of workers that had no room for it or were lost with it.
+    """Hands pieces to a client and takes their results. A piece is any object with `count`, its number of tasks, and
+    `tried`, a list of the workers that had no room for it or were lost with it.
 
-    A kind of pieces says
+    A subclass defines
       do, name           the function that a worker calls, and a word for the names of its tasks
-      bundle()           the files that it needs
-      arguments(piece)   what the function is given behind what on_worker() takes
-      took(piece, future, address, results, seconds)
-      again(piece, address, why)   it was lost (`address` None), or a worker had no room for it
+      bundle()           the files that the function needs
+      arguments(piece)   its arguments after those of on_worker()
+      took(piece, future, address, results, seconds)   takes the results of a piece
+      again(piece, address, why)   repeats a piece that was lost (`address` is None) or that a worker had no room for
     """
 
     do, name = None, "piece"
@@ -117,11 +116,11 @@ class Handing:
         return max(1, sum(self.client.nthreads().values()))
 
     def room(self):
-        """For so many pieces more."""
+        """Returns the number of further pieces that the workers have room for."""
         return PIECES_PER_THREAD * self.threads() - len(self.futures)
 
     def fit(self, seconds, left):
-        """Tasks that take about so long; fewer at the end, so that nobody waits for one worker."""
+        """Returns the number of tasks that take about `seconds`; fewer near the end, so that no worker is waited for."""
         if self.seconds_of_one is None:
             return 1
         return max(1, min(int(seconds / max(self.seconds_of_one, 1e-6)), left))
@@ -131,7 +130,7 @@ class Handing:
         bundle = self.bundle()
         there = self.client.nthreads() if piece.tried else ()
         elsewhere = [worker for worker in there if worker not in piece.tried]
-        # An idle worker without room would take the piece back from a busy one, if it were allowed to.
+        # Without this restriction, an idle worker without room would take the piece back from a busy worker.
         piece.only = elsewhere if len(elsewhere) < len(there) else []
         future = self.client.submit(
             type(self).do, bundle.future, bundle.name, self.path, self.data, _dadsim.build(), *self.arguments(piece),
@@ -142,7 +141,7 @@ class Handing:
         future.add_done_callback(lambda one: self.returned.put(one.key))
 
     def wait(self, seconds):
-        """For one piece, and takes it. Raises OSError where the scheduler is gone."""
+        """Waits for a piece and takes its results. Raises OSError if the scheduler is gone."""
         try:
             key = self.returned.get(timeout=seconds)
         except queue.Empty:
@@ -159,7 +158,7 @@ class Handing:
             self.take(key)
 
     def submit_stranded(self):
-        """Submits again what only workers may do that have gone."""
+        """Submits pieces again whose only possible workers are gone."""
         bound = [key for key, (_, piece) in self.futures.items() if piece.only]
         there = self.client.nthreads() if bound and self.client.status == "running" else ()
         for key in bound if there else ():
@@ -210,11 +209,11 @@ def of_text(content):
 
 
 class Parent:
-    """The process that has started this one, which answers questions. Each is a frame, and so is its answer: its length
-    in 8 bytes, then that. Numbers have 8 bytes, texts their length before them."""
+    """The parent process, which answers questions. Questions and answers are frames: a length of 8 bytes, then the content.
+    Numbers have 8 bytes, and texts follow their length."""
 
     def __init__(self):
-        # Whatever prints must not answer in the place of this.
+        # Other code that prints must not write into the answers.
         self.questions, self.answers = os.fdopen(os.dup(1), "wb"), sys.stdin.buffer
         os.dup2(2, 1)
 
@@ -246,7 +245,7 @@ class Parent:
         return [self.text() for _ in range(self.number())]
 
     def about(self):
-        """Its build, the path of the scenario, and the files that it has read."""
+        """Returns the parent's build, the scenario's path, and the files that the parent has read."""
         self.ask(b"a")
         return self.text().decode(), os.fsdecode(self.text()), [os.fsdecode(name) for name in self.texts()]
 
@@ -255,7 +254,7 @@ class Parent:
 
 
 def work_for(parent, address, hand):
-    """Has hand(client, path) hand out the parent's work, and tells the parent what goes wrong."""
+    """Calls hand(client, path), which hands out the parent's work, and reports errors to the parent."""
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # the parent reports errors
     try:
         build, path, _ = parent.about()

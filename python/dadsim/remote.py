@@ -1,11 +1,11 @@
-"""Sweeps, learning of event-driven runs, and of the rungs of scale studies, by the workers of Dask (docs/many-machines.md).
+"""Runs sweeps, and learning of event-driven runs and of scale studies, on the workers of Dask (docs/many-machines.md).
 
     dadsim.sweep("x.xml", client=distributed.Client("tcp://scheduler:8786"))
-    dadsim sweep x.xml --on tcp://scheduler:8786      # starts main() in a process that it talks to by standard streams
+    dadsim sweep x.xml --on tcp://scheduler:8786      # starts main() in a process, and talks to it by standard streams
 
-Tasks come from a call of the C++ side, which waits for them: a trial of a sweep or what several trials learn; local
-training, gradients, evaluations. What several tasks need (weights, learned runs) has a name, and travels once to each
-worker. Tasks travel in batches of about half a second. A task is data, for the module `dadsim` that every worker has.
+A call on the C++ side makes tasks and waits for them: a trial of a sweep, learning that several trials share, local training,
+gradients, evaluations. Data that several tasks need (weights, learned runs) have a name and are sent once to each worker.
+Tasks are sent in batches of about half a second. A task is data for the module `dadsim`, which every worker has.
 """
 
 import collections
@@ -16,13 +16,13 @@ import threading
 from . import _dadsim, pieces
 from ._dadsim import InputError
 
-SECONDS_OF_A_PIECE = 0.5  # a round waits for the last one; the scheduler takes milliseconds for one
-STATES_KEPT = 32  # by the scheduler, beside those in use
-LEARNING = 1  # TaskContext::Kind, the first byte of a piece: takes as long as it takes, whatever others do
+SECONDS_OF_A_PIECE = 0.5  # a round waits for its last piece; the scheduler takes milliseconds per piece
+STATES_KEPT = 32  # states that the scheduler keeps in addition to those in use
+LEARNING = 1  # TaskContext::Kind, the first byte of a piece; a task of learning has a duration of its own
 
 
 def _do(files, name, path, data, build, piece, names, *states):
-    """Does a piece, on a worker."""
+    """Runs a piece on a worker."""
     return pieces.on_worker(
         lambda there, threads: _dadsim.do_tasks(there, piece, list(zip(names, states)), threads),
         files, name, path, data, build)
@@ -35,8 +35,8 @@ class _Piece:
 
 
 class Handing(pieces.Handing):
-    """Hands tasks to a client as long as there may be any. `tasks`: RemoteTasks, or who speaks for them elsewhere;
-    `files`: called for the names of all files that tasks may need by now."""
+    """Hands tasks to a client until there can be no more. `tasks`: RemoteTasks, or an object that stands for them in another
+    process. `files`: returns the names of all files that tasks may need so far."""
 
     do, name = staticmethod(_do), "tasks"
 
@@ -44,12 +44,12 @@ class Handing(pieces.Handing):
         super().__init__(client, path)
         self.tasks, self.files = tasks, files
         self.states = collections.OrderedDict()  # name: future
-        self.open = 0  # tasks that were left when the last piece was taken
-        self.names = None  # names of the files in the bundle
+        self.open = 0  # number of tasks that were open when the last piece was taken
+        self.names = None  # names of the files in the bundle; None: not known yet
         self.bundle_of_names = None
 
     def run(self):
-        """Until the call is over. What goes wrong ends the call."""
+        """Hands out tasks until the call is over. An error ends the call."""
         try:
             while True:
                 self.fill()
@@ -71,7 +71,7 @@ class Handing(pieces.Handing):
 
     def fill(self):
         for _ in range(self.room()):
-            # Fewer where others would stand idle.
+            # Takes fewer tasks if other workers would be idle.
             most = self.fit(SECONDS_OF_A_PIECE, self.open // (pieces.PIECES_PER_THREAD * self.threads()) + 1)
             number, count, self.open, content, states = self.tasks.next(most, 0.0 if self.futures else 0.1)
             if number == 0:
@@ -85,7 +85,7 @@ class Handing(pieces.Handing):
         return self.bundle_of_names
 
     def state(self, name):
-        """Weights of that name, which go to each worker that needs them once."""
+        """Returns the weights of this name, which are sent once to each worker that needs them."""
         if name in self.states:
             self.states.move_to_end(name)
         else:
@@ -103,7 +103,7 @@ class Handing(pieces.Handing):
             self.learn_pace(piece, seconds)
 
     def again(self, piece, address, why):
-        """Elsewhere; then in halves, so that what ends workers stands alone in the end; and then it is given up."""
+        """Tries a piece on another worker, then in halves, until a task that ends its workers is alone; then gives it up."""
         piece.tried.append(address or f"a worker {len(piece.tried)}")
         workers = min(pieces.TRIES, len(self.client.nthreads()))
         if piece.count > 1 and (address is None or len(piece.tried) >= workers):
@@ -114,7 +114,7 @@ class Handing(pieces.Handing):
 
 
 def _handed_out(client, path, call):
-    """What call(tasks) gives, whose tasks are done by the workers of a distributed.Client."""
+    """Returns the result of call(tasks), whose tasks run on the workers of a distributed.Client."""
     tasks = _dadsim.RemoteTasks()
     handing = Handing(client, tasks, path, _dadsim.input_files)
     thread = threading.Thread(target=handing.run, name="dadsim-remote")
@@ -126,14 +126,14 @@ def _handed_out(client, path, call):
 
 
 def run(client, path, settings, threads, progress):
-    """dadsim.run() over the workers of a distributed.Client; returns what the C++ side gives."""
-    scenario = _dadsim.load(path, settings)  # whereupon the files that it names are known
+    """Runs dadsim.run() on the workers of a distributed.Client, and returns the result of the C++ side."""
+    scenario = _dadsim.load(path, settings)  # loading finds the files that the scenario names
     del scenario
     return _handed_out(client, path, lambda tasks: _dadsim.run_remotely(path, settings, tasks, threads, progress))
 
 
 def sweep(client, path, file, settings, progress):
-    """dadsim.sweep() over the workers of a distributed.Client; returns what the C++ side gives."""
+    """Runs dadsim.sweep() on the workers of a distributed.Client, and returns the result of the C++ side."""
     return _handed_out(client, path, lambda tasks: _dadsim.sweep_remotely(path, file, settings, tasks, progress))
 
 
@@ -141,7 +141,7 @@ def sweep(client, path, file, settings, progress):
 
 
 class _TasksOfParent:
-    """The tasks of the process that has started this one."""
+    """Tasks of the parent process."""
 
     def __init__(self, parent):
         self.parent = parent

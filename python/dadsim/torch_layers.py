@@ -1,11 +1,10 @@
-"""A module of PyTorch as a workload: the layers that a forward pass goes through, as <timed-as file="…"/> takes them
-(docs/workloads.md).
+"""Turns a PyTorch module into a workload for <timed-as file="…"/>: the layers that a forward pass uses (docs/workloads.md).
 
     text = dadsim.layers_of_torch(model, torch.empty(1, 3, 224, 224), name="mine")
 
-The pass is observed: hooks see what modules with parameters are given and give, and a mode of PyTorch's what is
-multiplied beside them (attention). Activations, additions, pooling are taken as fused into their neighbours. A model and
-an example on the device `meta` compute nothing, whatever their size. Needs PyTorch 1.13 or later.
+Observes a forward pass. Hooks see inputs and outputs of modules with parameters, and a TorchFunctionMode sees other products
+(attention). Activations, additions and pooling count as fused into their neighbours. A model and an example on the device
+`meta` compute nothing, whatever their size. Needs PyTorch 1.13 or later.
 """
 
 import math
@@ -15,8 +14,7 @@ COLUMNS = ("name", "kind", "in", "out", "rows-per-sample", "parameters", "forwar
 
 
 def write_layers(name, layers):
-    """The file: `layers` are dictionaries with COLUMNS for keys, of which those that are 0, or a `sequential` of 1, are
-    left out."""
+    """Returns the file. `layers` are dictionaries with the keys COLUMNS. Leaves out values of 0, and a `sequential` of 1."""
     text = f'<?xml version="1.0" encoding="UTF-8"?>\n<workload name={quoteattr(name)}>\n'
     for layer in layers:
         unknown = set(layer) - set(COLUMNS)
@@ -30,15 +28,15 @@ def write_layers(name, layers):
 
 
 class _Observer:
-    """Layers in the order in which a pass comes to them."""
+    """Collects layers in the order in which a pass reaches them."""
 
     def __init__(self, torch, samples):
         self.torch, self.samples = torch, samples
         self.layers, self.names, self.counted = [], set(), set()
-        self.inside = 0  # modules whose products are theirs
+        self.inside = 0  # depth of modules that account for their own products
 
     def parameters(self, module):
-        """Of those that no layer before has: a table that two share is counted once."""
+        """Returns the number of a module's parameters that no earlier layer has, so that a shared table is counted once."""
         own = [one for one in module.parameters(recurse=False) if id(one) not in self.counted]
         self.counted.update(id(one) for one in own)
         return sum(one.numel() for one in own)
@@ -64,7 +62,7 @@ class _Observer:
             self.matrix(name, "dense", module, module.in_features, module.out_features, outputs)
         elif isinstance(module, nn.modules.conv._ConvNd):
             inputs = module.in_channels // module.groups * math.prod(module.kernel_size)
-            if module.transposed:  # each input pixel meets the kernel of every output channel
+            if module.transposed:  # each input pixel is multiplied with the kernel of every output channel
                 rows = given.numel() / self.samples / module.in_channels
                 self.add(name, "convolution", rows, self.parameters(module), rows * module.in_channels * module.out_channels
                          // module.groups * math.prod(module.kernel_size), outputs, inputs, module.out_channels)
@@ -108,7 +106,7 @@ class _Observer:
         self.counted.update(id(one) for one in module.parameters())
 
     def product(self, function, given, result):
-        """A product of two things that were computed: of attention."""
+        """Adds a product of two computed values, as in attention."""
         torch = self.torch
         tensors = [one for one in given if isinstance(one, torch.Tensor)]
         if self.inside or len(tensors) < 2 or any(isinstance(one, torch.nn.Parameter) for one in tensors):
@@ -125,7 +123,7 @@ class _Observer:
 
 
 def layers_of_torch(model, *example, name=None):
-    """The layers of `model` where it is called with `example`, whose first dimension is that of the samples."""
+    """Returns the layers that model(*example) uses; the first dimension of `example` must be the samples."""
     import torch
     from torch.overrides import TorchFunctionMode
 
@@ -162,7 +160,7 @@ def layers_of_torch(model, *example, name=None):
             hooks.append(module.register_forward_hook(after(path or type(module).__name__)))
     training = model.training
     try:
-        model.train()  # in evaluation some modules go another way, of which hooks see nothing
+        model.train()  # in evaluation mode some modules use fused code, which hooks do not see
         with torch.no_grad(), Products():
             model(*example)
     finally:
@@ -170,6 +168,6 @@ def layers_of_torch(model, *example, name=None):
         for hook in hooks:
             hook.remove()
     missed = sum(one.numel() for one in model.parameters() if id(one) not in observer.counted)
-    if missed:  # class tokens, tables of positions, scales: parameters of modules that have others within
+    if missed:  # class tokens, tables of positions, scales: parameters of modules that contain other modules
         observer.add("others", "normalisation", 1, missed, 0, 0)
     return write_layers(name or type(model).__name__, observer.layers)
