@@ -110,8 +110,7 @@ void run_export(const po::variables_map& values) {
   const ThreadLimit limit(threads_to_use(options.threads));
   const bool show_progress = !options.quiet;
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
-  const step::StepOperations operations =
-      study::operations_of_step(scenario, learned, study::cluster_of(scenario), 0, step);
+  const step::StepOperations operations = operations_of_step(scenario, learned, study::cluster_of(scenario), 0, step);
   if (operations.nodes.size() > nodes) throw std::logic_error("the step has more nodes than the scenario");
   if (!goal.empty()) write_file_atomically(goal, report::to_goal(operations));
   if (!chakra.empty()) {

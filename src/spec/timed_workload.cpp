@@ -104,16 +104,16 @@ std::optional<Fault> fault_of_offload(const ModelShape& shape, const Parallelism
   if (!how.offloads_activations()) return std::nullopt;
   const auto blocks = static_cast<std::size_t>(std::ranges::count_if(blocks_of(shape), repeats));
   if (blocks < 2)
-    return Fault{"it has no blocks whose activations the host could keep",
+    return Fault{"the workload has no blocks whose activations the host could keep",
                  "use offload=\"optimizer\", or a workload of blocks"};
   const std::size_t leaving = how.blocks_on_host(blocks - 1);
   if (how.pipeline > 1 || how.offload_share == 1 || leaving > kHeld) return std::nullopt;
   const std::string fault = fmt::format(
       "offload-share=\"{:g}\" needs activations of more than the {} blocks that the device holds on their way",
       how.offload_share, kHeld);
-  if (blocks <= kHeld + 1) return Fault{fault, "remove it"};
+  if (blocks <= kHeld + 1) return Fault{fault, "remove offload-share"};
   const double least = std::ceil(1000.0 * (kHeld + 1) / static_cast<double>(blocks - 1)) / 1000;
-  return Fault{fault, fmt::format("offload-share=\"{:g}\" or more", least)};
+  return Fault{fault, fmt::format("set offload-share=\"{:g}\" or more", least)};
 }
 
 }  // namespace
@@ -137,9 +137,7 @@ std::optional<Fault> fault_of_workload(const TimedAsSpec& asked) {
       with_divided_experts(shape, asked.parallelism, static_cast<std::size_t>(asked.parallelism.experts));
     }
     sharded(shape, asked.parallelism.tensor);
-    if (asked.parallelism.offloads_activations() && std::ranges::count_if(blocks_of(shape), repeats) < 2)
-      return Fault{"the workload has no blocks whose activations the host could keep",
-                   "use offload=\"optimizer\", or a workload of blocks"};
+    if (std::optional<Fault> fault = fault_of_offload(shape, asked.parallelism)) return fault;
     pieces_of(shape, static_cast<std::size_t>(asked.parallelism.pipeline) *
                          static_cast<std::size_t>(asked.parallelism.interleave));
   } catch (const std::invalid_argument& fault) {

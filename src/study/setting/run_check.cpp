@@ -276,9 +276,16 @@ Faults faults_of_runs(const scenario::Scenario& scenario, const spec::SampleShap
   if (scenario.timing_only) faults = faults_where_nothing_is_learned(scenario);
   if (scenario.recorded) add_faults_of_recorded(scenario.runs, faults);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
-    if (spec::sends_to(scenario.runs[i].parameters, "region") && regions_of(scenario, scenario.runs[i]).empty())
-      faults.emplace_back(i, Fault{"to=\"region\" needs a platform with regions: <wan>, or clusters joined by <pair>",
-                                   "set to=\"peers\""});
+    if (spec::sends_to(scenario.runs[i].parameters, "region")) {
+      std::vector<std::size_t> regions = regions_of(scenario, scenario.runs[i]);
+      regions.resize(std::min(regions.size(), scenario::participants_of(scenario, scenario.runs[i])));
+      if (regions.empty())
+        faults.emplace_back(i, Fault{"to=\"region\" needs a platform with regions: <wan>, or clusters joined by <pair>",
+                                     "set to=\"peers\""});
+      else if (std::ranges::all_of(regions, [&](std::size_t one) { return one == regions.front(); }))
+        faults.emplace_back(
+            i, Fault{"to=\"region\" needs workers in several regions, but all are in one", "set to=\"peers\""});
+    }
     if (scenario.runs[i].event_driven || !has_islands(scenario, scenario.runs[i])) continue;
     if (may_be_absent(scenario, scenario.runs[i]))
       faults.emplace_back(i, not_built("takes its steps among groups of devices, which cannot be absent",

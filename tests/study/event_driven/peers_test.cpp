@@ -209,7 +209,8 @@ TEST(Peers, SayWhatTheyCannotBe) {
   EXPECT_EQ(said(R"(<run algorithm="diloco" to="region" encoding="int8-ring" periods="100:16 400:64"/>)"), "");
   EXPECT_EQ(said(R"(<run algorithm="sparta"/>)", R"(<framework serialise="100MBps" round="2s"/>)"), "");
   PeersDraft near{.run = R"(<run algorithm="diloco" to="region"/>)", .workers = "a.gpu-[0-1]"};
-  EXPECT_NE(refusal(near).find("needs workers in several regions, and all are in one; to=\"peers\""), std::string::npos)
+  EXPECT_NE(refusal(near).find("needs workers in several regions, but all are in one; set to=\"peers\""),
+            std::string::npos)
       << refusal(near);
   near.run = R"(<run algorithm="diloco" to="peers"/>)";
   EXPECT_EQ(refusal(near), "");
