@@ -161,7 +161,8 @@ Options parse_options(int argc, const char* const* argv) {
   if (values.contains("check")) options.command = Options::Command::check;
   if (values.contains("print-scenario")) options.command = Options::Command::print_scenario;
   if (options.command != Options::Command::run)
-    refuse_given(values, {"json", "csv", "report", "plots", "trace", "on"}, "needs a result, and nothing is run");
+    refuse_given(values, {"json", "csv", "report", "plots", "trace", "on"},
+                 "needs a result, but --check and --print-scenario run nothing");
   return options;
 }
 

@@ -205,7 +205,7 @@ void report(const SweepArguments& arguments, study::Database& database, const st
   }
   database.close();
   if (numbers.failed > 0) {
-    throw sim::SimulationError(fmt::format("the simulation of {} failed, the first of point {}: {}",
+    throw sim::SimulationError(fmt::format("the simulation of {} failed; the first failure is at point {}: {}",
                                            trials_in_words(numbers.failed, sweep), first.trial.point, first.message));
   }
 }

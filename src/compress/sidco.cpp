@@ -211,7 +211,7 @@ class Sidco final : public SparseList {
       share *= sidco_stage_share(options_.fraction, stages, stage);
       later += share;
     }
-    // Computes |x|, and its sum (and squares).
+    // flops per number: |x| and its sum; for other laws also the sum of squares
     const double per_number = options_.fit.law == SidcoFit::Law::exponential ? 2.0 : 3.0;
     const double logarithms = options_.fit.law == SidcoFit::Law::gamma ? 8.0 : 0.0;
     return {.flops = (per_number + logarithms + 1.0 + (per_number + 1.0) * later) * numbers.elements,

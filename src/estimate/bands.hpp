@@ -42,8 +42,8 @@ const ErrorCategory& error_category(std::string_view name);
 struct TimePart {
   std::string category;
   double seconds = 0;
-  /// Cause of the error: devices that compute, or links and the collectives over them. Errors with the same cause are
-  /// equal in two times of one cluster.
+  /// Cause of the error: devices that compute, or links and the collectives over them. Two predicted times of the same
+  /// cluster have the same error from each cause.
   std::string cause = {};
   std::optional<Statement> basis = {};  ///< basis of the prediction; none: the basis of its category
   /// Amount of work: seconds × a rate of the machine, which is the same on a faster machine. 0: unknown.

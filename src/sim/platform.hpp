@@ -55,7 +55,7 @@ struct PlatformHost {
   std::int32_t node = 0;
 };
 
-/// Returns the hosts of a platform. Hosts of a declared platform are in the order of building, without building it.
+/// Returns the hosts of a platform. Hosts of a declared platform come in the order of building; nothing is built.
 /// Hosts of a SimGrid file are ordered by name, with numbers as numbers (gpu-2 before gpu-10). Throws
 /// std::runtime_error if a file cannot be loaded.
 std::vector<PlatformHost> platform_hosts(const spec::PlatformSpec& platform);

@@ -145,8 +145,8 @@ inline constexpr std::array<std::string_view, 19> kLayoutAttributes{
     "expert-capacity"};
 
 /// Layout of a network replica on several devices, and the division of its batch. Each worker of an algorithm is a
-/// replica of tensor × context × pipeline devices. Experts are divided among devices of one stage of several replicas,
-/// ordered by devices of a layer, then replicas.
+/// replica of tensor × context × pipeline devices. Experts are divided among the devices of the same stage in several
+/// replicas; expert ranks count the devices of a layer first, then replicas.
 struct ParallelismSpec {
   std::int32_t tensor = 1;   ///< devices that divide every layer (Shoeybi et al., arXiv:1909.08053)
   std::int32_t context = 1;  ///< devices that divide each sequence (context parallelism)

@@ -59,8 +59,8 @@ bool has_pooled_tables(const TimedAsSpec& asked) {
 
 namespace {
 
-/// Returns the fault of a size without effect, because the workload lacks the part that the size describes; none if
-/// every size has an effect.
+/// Returns a fault if a given size has no effect because the workload lacks the part that it describes; none if every
+/// size has an effect.
 std::optional<Fault> fault_of_idle_size(const TimedAsSpec& asked) {
   using Pair = std::pair<const char*, const char*>;
   const std::vector<ParameterSpec>& sizes = workload_registry().at(asked.workload).parameters;

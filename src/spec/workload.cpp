@@ -131,7 +131,7 @@ const std::vector<ParameterSpec>& workload_sizes() {
       number("hidden", 1'000'000, "width of a token"),
       number("heads", 10'000, "heads of attention; a divisor of hidden unless head-size is given"),
       number("kv-heads", 10'000, "heads of keys and values, a divisor of heads"),
-      or_none("head-size", 100'000, "numbers of a head; 0: hidden ÷ heads"),
+      or_none("head-size", 100'000, "width of a head; 0: hidden ÷ heads"),
       number("feed-forward", 10'000'000, "width of the MLP between its layers"),
       number("vocabulary", 100'000'000, "entries of the table of words"),
       // Samples consist of real tokens only, because shorter texts are packed without padding.

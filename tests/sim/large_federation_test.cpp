@@ -53,8 +53,8 @@ sim::Cluster large_federation(bool by_simgrid) {
   return cluster;
 }
 
-/// Sends every client a model of its own size, which it answers. A few clients go down meanwhile, and two send to each
-/// other.
+/// Sends every client a model of a drawn size; the client sends an answer. A few clients go down meanwhile, and two
+/// send to each other.
 std::map<Activity, Event> answers(bool by_simgrid, std::uint32_t seed) {
   const auto world = sim::simulate_world(large_federation(by_simgrid));
   RandomStream random(seed, Purpose::test, 11);

@@ -90,7 +90,7 @@ void add_own_steps(const std::vector<test::ResidualRow>& rows, const std::string
 
 // ---- what was not seen ----
 
-/// A row's step, its software, and the source that is left out together with it.
+/// A row's step, its software and its source; rows of one source are held out together.
 struct RowSetting {
   estimate::StepSetting step;
   std::string software, source;

@@ -23,7 +23,8 @@ struct BlindRow {
   std::string congestion;
 };
 
-/// Returns star4_50M_5ms with this congestion control. Queues have 300 kB, except with BBR, which keeps queues short.
+/// Returns the star named `topology` (e.g. star4_50M_5ms) with this congestion control. Queues have 300 kB, except with
+/// BBR, which keeps queues short.
 spec::PlatformSpec star_platform(const std::string& topology, const std::string& congestion) {
   const std::vector<std::string> parts = test::split(topology, '_');
   const std::string lines =

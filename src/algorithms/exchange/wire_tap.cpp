@@ -145,8 +145,8 @@ void WireTap::show_matrix(const ObservedMatrix& on, const models::ConstBlock& nu
     if (numbers.cols() == width || (wide_in && numbers.cols() == in + 1)) return show(on, kind, numbers, how);
     if (numbers.rows() == width) return show(on, kind, models::Matrix(numbers.transpose()), how);
   }
-  // Shows other numbers as unread; of the first matrix, only those whose size grows with the inputs, because they may
-  // be input rows.
+  // Reports other numbers as unread. For the first matrix, reports only numbers whose size grows with the inputs, which
+  // may be input rows.
   if (wide_in || !on.first) show(on, Kind::unread, numbers, how);
 }
 

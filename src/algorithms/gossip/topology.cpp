@@ -258,7 +258,7 @@ RunFaults collective_faults(const spec::RunSpec& run, bool averages) {
   RunFaults faults;
   const auto refuse = [&](const char* attribute, const std::string& value) {
     faults.push_back(Fault{fmt::format("{}=\"{}\" has no effect on '{}'{}: its sites send to neighbours in a graph",
-                                       attribute, value, run.algorithm, averages ? " but for the sum at its end" : ""),
+                                       attribute, value, run.algorithm, averages ? " except in its final sum" : ""),
                            "leave it out"});
   };
   if (!averages && run.all_reduce != "auto") refuse("all-reduce", run.all_reduce);

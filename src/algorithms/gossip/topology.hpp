@@ -21,8 +21,8 @@ enum class GraphNeeds {
   fixed,              ///< directed or not, but the same in every step
 };
 
-/// Edges and weights of every step, for the graphs of graph.hpp and for graphs with parameters, from a file, directed
-/// or varying.
+/// Edges and weights of every step, for the graphs of graph.hpp, and for graphs that have parameters, come from a
+/// file, are directed, or vary by step.
 class Topology {
  public:
   /// Builds a topology from the parameters that graph_parameters() names. Throws InputError if a file does not describe

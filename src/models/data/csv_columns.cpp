@@ -147,7 +147,7 @@ std::int64_t look_through(const CsvTables& tables, const CsvText& table, bool te
       const bool missing = is_missing_field(value);
       if (column_of[f] == kSiteField && !test) {
         if (missing) {
-          errors.add(rows.line(), fmt::format("no value of the site '{}'", shown_field(roles.site)),
+          errors.add(rows.line(), fmt::format("no value in the site column '{}'", shown_field(roles.site)),
                      "give a site for every sample");
         } else {
           look_at(sights.sites, value, table, rows.line(), separator, kMaxCsvSites);

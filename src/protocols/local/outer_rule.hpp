@@ -60,7 +60,7 @@ inline constexpr spec::RealParameter kFinalMomentum{
     "outer-final-momentum", -1, 0.9999, "-1", "momentum at the last step, to which it changes linearly; -1: unchanged"};
 inline constexpr spec::RealParameter kAlign{
     "outer-align", -1, 1, "0.5",
-    "a change stays unchanged if its cosine with the momentum is at least this (nesterov-aligned)"};
+    "smallest cosine with the momentum at which a change is left as it is (nesterov-aligned)"};
 inline constexpr spec::RealParameter kShrink{"outer-shrink", 0, 1, "0.5",
                                              "share removed from the component of a change against the momentum"};
 inline constexpr spec::RealParameter kTurn{"outer-turn", 0, 1, "0.25",

@@ -171,7 +171,7 @@ class TraceWriter {
     const step::Timeline& timeline = *step.timeline;
     std::vector<int> thread_of;
     for (const step::Timeline::Track& track : timeline.tracks) thread_of.push_back(threads.at(key_of(track)));
-    // Writes the common part of all spans with a label once.
+    // Formats, once per label, the part that all spans with this label have in common.
     std::vector<std::string> heads;
     std::vector<std::string> arguments;
     for (const step::Timeline::Label& label : timeline.labels) {

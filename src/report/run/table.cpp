@@ -636,7 +636,8 @@ std::vector<std::string> scale_sentences(const Result& result) {
   }
   if (std::ranges::any_of(result.runs, is_banded)) {
     said.emplace_back(
-        "The interval of the time adds, in squares, the interval of the relative steps (95 %, with several seeds) and "
+        "The interval of the time combines, as a root of summed squares, the interval of the relative steps (95 %, "
+        "with several seeds) and "
         "the band of a step (90 %).");
   }
   for (const RunResult& run : result.runs) {

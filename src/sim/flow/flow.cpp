@@ -373,11 +373,11 @@ Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const RoundFlows&
   return {};
 }
 
-/// Times rings with many rounds. In each round the longest chain of causes stays on a pair, whose transfers follow one
-/// another, or moves to the next pair. Staying takes the slowest pair's transfer. Moving through a pair gains (its
-/// whole time − the slowest transfer), since its latency is added. The time is therefore that of the slowest pair in
-/// every round, plus the largest gain of consecutive pairs. A chain moves over at most `rounds` pairs, possibly around
-/// the ring more than once.
+/// Times rings with many rounds. In each round the longest chain of causes stays on a pair, or moves to the next pair.
+/// On the slowest pair, a round takes its transfer. Moving through a pair adds (its whole time, with latency − the
+/// slowest transfer). The total is therefore the slowest pair's transfer in every round, plus the largest sum of these
+/// additions over consecutive pairs. A chain moves over at most `rounds` pairs, possibly around the ring more than
+/// once.
 Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& dates) {
   const std::vector<Pair>& pairs = timed.known->pattern.pairs;
   const auto flow_of = [&](std::size_t pair) -> const RoundFlow& {

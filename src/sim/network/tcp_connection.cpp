@@ -334,7 +334,7 @@ class TcpConnection : public Connection {
   bool aim() {
     const SendEntry& entry = queue_.front();
     fare_ = fare_of(carried(entry.message));
-    // Adds the time of the first bytes to the tightest link, before which they take no share of it.
+    // Adds the time that the first bytes need to reach the tightest link; until then they take no share of it.
     upstream_ = latency_before(fare_.tightest);
     least_end_ = now() + (follows_ ? 0 : upstream_) + entry.message.post + fare_.floor;
     double begin = now();

@@ -152,7 +152,7 @@ void PlatformSize::cluster(const Markup& markup) {
   if (parts_ <= kMostParts || parts == 0) return;
   faults_.push_back({file_, markup.line(),
                      fmt::format("topo_parameters=\"{}\" makes {:.2g} switches and links{}", parameters, parts_,
-                                 parts_ > parts ? " with those of the clusters before it" : ""),
+                                 parts_ > parts ? ", counting those of the preceding clusters" : ""),
                      fmt::format("use at most {:.2g}", kMostParts)});
 }
 

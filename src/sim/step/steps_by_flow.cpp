@@ -121,8 +121,8 @@ Refused StepsByFlow::doubt_sharing(FlowStepRequest& request, FlowStep& result) {
   return {};
 }
 
-/// Times the step again with the occurrences found, until two times agree, if collectives delay one another by too
-/// much.
+/// If collectives delay one another by too much, times the step again with the overlaps found so far, until two
+/// successive times agree.
 Refused StepsByFlow::settle_overlaps(FlowStepRequest& request, FlowStep& result) {
   const int times = is_large(request.schedule) ? kLargeAgain : kMostAgain;
   double most = quick_ || times == kLargeAgain ? kSaidOfLarge : kSaid;

@@ -37,7 +37,7 @@ class Database {
   std::string bytes();
 
   const std::string& path() const { return path_; }
-  /// Marks the database as verified: later read errors are the disk's, and throw OutputError too.
+  /// Marks the database as verified: from then on, read errors are errors of the disk (OutputError).
   void trust() { trusted_ = true; }
   /// Executes statements without parameters and results, separated by semicolons.
   void execute(const std::string& statements);

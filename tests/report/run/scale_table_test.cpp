@@ -13,7 +13,8 @@ TEST(ScaleTable, ShowsTheThreeFactorsAndTheirProduct) {
   Result result = sample_scale_result();
   EXPECT_NE(scale_table(result, true).find("14 min 0 s (11 min 0 s … 19 min 10 s)"), std::string::npos);
   EXPECT_NE(scale_table(result, true)
-                .find("The interval of the time adds, in squares, the interval of the relative steps (95 %, with "
+                .find("The interval of the time combines, as a root of summed squares, the interval of the relative "
+                      "steps (95 %, with "
                       "several seeds) and"),
             std::string::npos);
   result.runs[0].at_scale->time_band.reset();

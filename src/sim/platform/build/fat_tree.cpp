@@ -79,7 +79,8 @@ double down_from_leaf(const spec::GpuClusterSpec& spec) {
 FatTreeSize fat_tree_size(const spec::GpuClusterSpec& spec) {
   const spec::FabricSpec& fabric = spec.fabric;
   if (fabric.nodes_per_switch < 1) {
-    throw std::runtime_error(fmt::format("a fat tree needs a node per switch, not {}", fabric.nodes_per_switch));
+    throw std::runtime_error(
+        fmt::format("a fat tree has {} nodes per switch; use at least 1", fabric.nodes_per_switch));
   }
   if (!(fabric.oversubscription >= 1)) {
     throw std::runtime_error(
