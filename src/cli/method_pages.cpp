@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -54,7 +56,14 @@ std::string parameter_table(const std::vector<spec::ParameterSpec>& parameters) 
   return text;
 }
 
-/// Returns a page as Markdown; `family`: family of the method, with remarks.
+/// Makes a paragraph of a clause: it begins with a capital and ends with a full stop.
+void make_paragraph(std::string& clause) {
+  if (clause.empty()) return;
+  clause.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(clause.front())));
+  clause += '.';
+}
+
+/// Prints a page; `family` is the family with its remarks.
 std::string print_page(const std::string& name, const methods::MethodPage& page, std::string_view family) {
   std::string text = fmt::format("# {}\n\n{}\n\n{}{}.\n", name, page.description, methods::kFamily, family);
   for (const char* title : kSections) {
@@ -69,7 +78,9 @@ std::string print_page(const methods::MethodInfo& info) {
   std::string& sent = page.sections[methods::kSent];
   sent.insert(0, info.event_driven() ? methods::kBeginOfEvents : methods::kBeginOfSteps);
   sent += info.event_driven() ? methods::kOfEvents : methods::kOfSteps;
-  if (!info.event_driven() && info.communicates())
+  if (info.event_driven())
+    make_paragraph(page.sections[methods::kOnFailure]);
+  else if (info.communicates())
     page.sections[methods::kOnFailure] =
         "`absent` decides whether a step waits for absent sites; see "
         "[failures.md](../failures.md#runs-that-take-steps).";

@@ -1,5 +1,7 @@
 #include "methods/method_page.hpp"
 
+#include <cctype>
+
 #include "methods/method_pages_text.hpp"
 #include "support/split.hpp"
 
@@ -7,6 +9,12 @@ namespace dadsim::methods {
 namespace {
 
 constexpr std::string_view kOverview = "README.md";
+
+/// Makes a clause of a paragraph: it begins with a small letter and has no full stop at its end.
+void make_clause(std::string& text) {
+  if (text.ends_with('.')) text.pop_back();
+  if (!text.empty()) text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
+}
 
 /// Removes empty lines around a text.
 void trim(std::string& text) {
@@ -27,6 +35,7 @@ MethodPage read_method_page(std::string_view text) {
   }
   trim(page.description);
   for (auto& [title, section] : page.sections) trim(section);
+  make_clause(page.sections[kOnFailure]);
   std::string& sent = page.sections[kSent];
   for (const std::string_view unit : {kOfCompressor, kOfEvents, kOfSteps}) {
     if (sent.ends_with(unit)) sent.resize(sent.size() - unit.size());
