@@ -96,7 +96,7 @@ TEST_F(Correction, IsTold) {
   EXPECT_NE(outcome.out.find("fedavg: accuracy of its last model on shifted data, % (* best, ↓ below source)\n"),
             std::string::npos);
   EXPECT_NE(outcome.out.find("gain-offset 5, classes ~ Dir(0.05)"), std::string::npos);
-  EXPECT_NE(outcome.out.find("fedavg: DMC on inputs hurts in "), std::string::npos);
+  EXPECT_NE(outcome.out.find("fedavg: DMC on inputs lowers the accuracy in "), std::string::npos);
 }
 
 }  // namespace

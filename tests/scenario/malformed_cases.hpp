@@ -612,7 +612,7 @@ class MalformedCases {
         {R"(@FILE@:12: <model> lacks layers; add at least one layer, the last a <dense> with one unit per class; or set preset="…")"});
     exact(
         "last layer does not fit the classes", edited({{R"(units="10")", R"(units="12")"}}),
-        {R"(@FILE@:14: units="12" of <dense> needs one unit per class in the last layer; set units=\"10\", one unit per class)"});
+        {R"(@FILE@:14: units="12" of <dense> needs one unit per class in the last layer; set units="10", one unit per class)"});
     exact("unknown activation", edited({{R"(units="32")", R"(units="32" activation="rellu")"}}),
           {R"(@FILE@:13: activation="rellu" of <dense> is unknown; did you mean 'relu'?)"});
     exact(
@@ -1047,7 +1047,7 @@ class MalformedCases {
         {R"(queue="1MB" of <sites> cannot be combined with measured="goodput", which already includes its effect; remove one of )"
          "them"});
     platform("a connection beside a queue", kFederation, "latency", R"(per-connection="1Mbps" latency)",
-             {R"(per-connection="1Mbps" of <sites> needs measured=\"goodput\", which has no losses and no queue; )"
+             {R"(per-connection="1Mbps" of <sites> needs measured="goodput", which has no losses and no queue; )"
               R"(set measured="goodput" without 'queue' and 'congestion', or remove it)"});
     platform("queue of no bytes", kFederation, "latency", R"(queue="0" latency)",
              {R"(queue="0" of <sites> is out of range; bytes above 0 with their unit, e.g. 300kB)"});
@@ -1294,7 +1294,7 @@ class MalformedCases {
 
   void files() {
     using File = MalformedCase::File;
-    const std::string form = "the path of a scenario file";
+    const std::string form = "give the path of a scenario file";
     exact("missing file", "", {"@FILE@: no such file; " + form}).file = File::missing;
     exact("folder", "", {"@FILE@: is a folder; " + form}).file = File::folder;
     exact("named pipe", "", {"@FILE@: is not a regular file; " + form}).file = File::pipe;

@@ -362,8 +362,8 @@ TEST_F(Platform, LoadPlatformFileThrowsAllFindings) {
     return "accepted";
   };
   EXPECT_EQ(refused(folder_.path("none.xml")),
-            folder_.path("none.xml") + ": no such file; the path of a platform file");
-  EXPECT_EQ(refused(folder_.path("")), folder_.path("") + ": is a folder; the path of a platform file");
+            folder_.path("none.xml") + ": no such file; give the path of a platform file");
+  EXPECT_EQ(refused(folder_.path("")), folder_.path("") + ": is a folder; give the path of a platform file");
   const std::string path =
       folder_.write("two.xml", "<cluster-platform>\n<wan>\n<regoin/></wan>\n<zone/></cluster-platform>");
   EXPECT_EQ(refused(path),

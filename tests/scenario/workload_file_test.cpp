@@ -211,7 +211,7 @@ TEST_F(TimedAsFile, SaysWhatDoesNotGoTogether) {
   folder_.write("own.csv", kHeading + "fc,dense,8,4,5,36,160\n");
   folder_.write("bad.csv", kHeading + "fc,dense,8,4,5,36\n");
   says(R"(<timed-as file="nowhere.csv"/>)", "file=\"nowhere.csv\" of <timed-as> does not exist; looked for");
-  says(R"(<timed-as file="bad.csv"/>)", "bad.csv:2: 6 cells; write 7 as in the heading");
+  says(R"(<timed-as file="bad.csv"/>)", "bad.csv:2: 6 cells; write 7 cells as in the heading");
   says(R"(<timed-as file="own.csv" workload="resnet-50"/>)", "cannot be combined with workload; remove one of the two");
   says(R"(<timed-as workload="resnet-50" steps="5" epochs="5"/>)",
        "epochs=\"5\" of <timed-as> cannot be combined with steps");

@@ -75,7 +75,7 @@ TEST(ForwardGradientBlocks, OtherNetworksAreRefused) {
             "layer 2 of <model> is or contains <batch-norm>, whose forward derivative is not supported; use <dense>, "
             "<layer-norm>, <mean> or <residual>");
   EXPECT_EQ(fault({"", {spec::ConvolutionSpec{.filters = 3}, output}}, false, 1).substr(0, 50),
-            "layer 1 of <model> is or contains <convolution>, who");
+            "layer 1 of <model> is or contains <convolution>, w");
   EXPECT_EQ(fault({"", {spec::DenseSpec{8}, output}}, false, 4),
             "groups needs loss=\"local\"; set loss=\"local\", or groups=\"1\"");
   EXPECT_EQ(fault({"", {spec::DenseSpec{9}, output}}, true, 4),

@@ -242,7 +242,7 @@ TEST(Csv, RecognisesSemicolonsAndTabs) {
   EXPECT_EQ(inspected("a;b;c;d,class\n1,x\n2,y\n").columns.size(), 2U);
   EXPECT_TRUE(holds(message("x;clas\n1;a\n"), "t.csv:1: no column 'class'; did you mean 'clas'?"));
   EXPECT_TRUE(holds(message("x;class\n1;a\n1\n2;b\n"), "t.csv:3: 1 fields; 2, "));
-  EXPECT_TRUE(holds(message("x;class\n\"1\"2;a\n"), "t.csv:2: '2' follows a closing quote; a semicolon or "));
+  EXPECT_TRUE(holds(message("x;class\n\"1\"2;a\n"), "t.csv:2: '2' follows a closing quote; put a semicolon or "));
 }
 
 TEST(Csv, TakesACommaForThePointBetweenSemicolons) {
@@ -297,7 +297,7 @@ TEST(Csv, KnowsTheSitesOfItsRows) {
         models::inspect_csv(
             {.train = {{"t.csv", "where,x,class\nn,1,a\n,2,b\n"}}, .test = {}, .target = "class", .site = "where"});
       }),
-      "t.csv:3: no value of the site 'where'; give a site for every sample"));
+      "t.csv:3: no value in the site column 'where'; give a site for every sample"));
 }
 
 TEST(Csv, TakesATableForEachSite) {

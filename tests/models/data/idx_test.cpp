@@ -166,7 +166,7 @@ TEST_F(Idx, RefusesWrongMagic) {
 
 TEST_F(Idx, RefusesExchangedFiles) {
   expect_refused(good_labels_, good_images_, good_labels_, "holds labels (rank 1), not images");
-  expect_bad_labels(good_images_, "holds holds an array of rank 3, not labels (rank 1)");
+  expect_bad_labels(good_images_, "holds an array of rank 3, not labels (rank 1)");
 }
 
 TEST_F(Idx, RefusesWrongSizes) {

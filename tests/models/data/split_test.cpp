@@ -265,7 +265,7 @@ TEST(Split, ShardsBoundTheClassesOfASite) {
   spec.shards = 101;
   EXPECT_NE(message(spec, train, 10, 100).find("101 shards for each of 100 sites"), std::string::npos);
   spec.shards = 0;
-  EXPECT_NE(message(spec, train, 10, 100).find("from 1 to 100 shards"), std::string::npos);
+  EXPECT_NE(message(spec, train, 10, 100).find("use 1 to 100 shards"), std::string::npos);
 }
 
 TEST(Split, SizesAreKept) {

@@ -116,7 +116,7 @@ TEST(SweepPage, SharesThePartsOfTheReport) {
   const std::string sweep = to_html(document_of(three_axes()));
   EXPECT_EQ(between(run, "<style>", "</style>"), between(sweep, "<style>", "</style>"));
   EXPECT_EQ(between(run, "\"use strict\";", "// The report of a run").find("function addMap"), std::string::npos);
-  const std::string shared = between(sweep, "\"use strict\";", "// A sweep as the sections use it");
+  const std::string shared = between(sweep, "\"use strict\";", "// Data of a sweep for the page's sections");
   EXPECT_NE(shared.find("function startPage"), std::string::npos);
   EXPECT_NE(run.find(shared), std::string::npos);
 }
