@@ -149,7 +149,7 @@ CollectiveOptions collective_options_of(const po::variables_map& values) {
   if (const auto text = given("hosts")) {
     const scenario::HostList list = scenario::expand_hosts(*text, scenario::kMaxWorkers);
     if (!list.what.empty()) throw UsageError(fmt::format("--hosts {}; {}", list.what, list.remedy));
-    if (list.hosts.empty()) throw UsageError("--hosts names no host; e.g. gpu-[0-15]");
+    if (list.hosts.empty()) throw UsageError("--hosts names no host; name hosts, e.g. gpu-[0-15]");
     options.hosts = *text;
   }
   if (const auto text = given("pairs")) options.pairs = parse_pairs(*text);

@@ -69,7 +69,7 @@ void check_misspelt_command(const std::string& word, const std::string& next) {
 constexpr const char* kBeginnings =
     "no scenario is named; dadsim scenario.xml, or one of these to begin with (dadsim --help has all):\n"
     "  dadsim train llama-3.1-8b --gpus 64 --device h100   how long does a model train on a cluster?\n"
-    "  dadsim sites 5 --up 20Mbps --down 100Mbps           which algorithm is first between slow lines?\n"
+    "  dadsim sites 5 --up 20Mbps --down 100Mbps           which algorithm is fastest over slow lines?\n"
     "  dadsim lesson 1                                     what does data-parallel training send? 45 minutes\n"
     "  dadsim new                                          scenarios to begin with";
 

@@ -53,7 +53,7 @@ bool FrameworkSpec::none() const {
 std::string FrameworkSpec::in_words() const {
   std::string known = version.empty() ? name : name + " " + version;
   if (*this == framework_of_table(name, version)) return known;
-  return (name == "none" ? "a framework" : known) + " with numbers of the scenario";
+  return (name == "none" ? "a framework" : known) + " with overheads set in the scenario";
 }
 
 const std::vector<FrameworkFacts>& framework_facts() {

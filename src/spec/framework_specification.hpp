@@ -43,7 +43,7 @@ struct FrameworkSpec {
 
   /// Returns whether the framework adds no time to the lines. Computing may still take longer.
   bool none() const;
-  /// Returns the framework in words: "none", "nvflare 2.7.1", "nvflare 2.7.1 with numbers of the scenario".
+  /// Returns the framework in words: "none", "nvflare 2.7.1", "nvflare 2.7.1 with overheads set in the scenario".
   std::string in_words() const;
 };
 constexpr auto names_of(FrameworkSpec::Sends) {

@@ -340,7 +340,7 @@ TEST(CollectiveCommand, WrongUseIsToldAndExitsWithTwo) {
       {collective(lab, "all-reduce", {"--algoritm", "ring"}), "did you mean '--algorithm'?"},
       {collective(lab, "all-reduce", {"--algorithm", "hierarchical"}), "needs several nodes"},
       {collective(lab, "all-reduce", {"--algorithm", "torus"}), "use 'ring' for any ranks"},
-      {collective(lab, "all-reduce", {"--sizes", "1XB"}), "'1XB' is not a number with such a unit"},
+      {collective(lab, "all-reduce", {"--sizes", "1XB"}), "'1XB' is not a number with a known unit"},
       {collective(lab, "all-reduce", {"--ranks", "5"}), "the platform has 4 hosts"},
       {collective(lab, "all-reduce", {"--ranks", "0"}), "a whole number from 2"},
       {collective(lab, "all-reduce", {"--ranks", "1"}), "a whole number from 2"},

@@ -47,7 +47,7 @@ TEST(FrameworkElement, IsARowOfTheTableWithNumbersOfOnesOwn) {
   EXPECT_EQ(own.framework.aggregate, 80e6);
   EXPECT_TRUE(own.framework.streams);
   EXPECT_EQ(own.framework.longest_message, 2147483647);
-  EXPECT_EQ(own.framework.in_words(), "flower 1.19 with numbers of the scenario");
+  EXPECT_EQ(own.framework.in_words(), "flower 1.19 with overheads set in the scenario");
   const std::string printed = print_scenario(own);
   EXPECT_NE(printed.find(R"(<framework name="flower" version="1.19" aggregate="80000000Bps" streams="true"/>)"),
             std::string::npos)

@@ -249,7 +249,7 @@ class MalformedCases {
           {R"(@FILE@:20: run="dadd" of <goal> is not the label of a run; did you mean 'dad'?)"});
     exact(
         "goal without a unit", with(R"(<goal within="60"/>)"),
-        {R"(@FILE@:20: within="60" of <goal> is not a number with such a unit; seconds above 0 with their unit, e.g. 30s)"});
+        {R"(@FILE@:20: within="60" of <goal> is not a number with a known unit; seconds above 0 with their unit, e.g. 30s)"});
     exact("change of nothing", with(R"(<goal><allow path="training.batch"/></goal>)"),
           {R"(@FILE@:20: <allow> lacks 'values'; add values="16 32 64", or from="1" to="1000")"});
     exact("goal with a range that falls", with(R"(<goal><allow path="training.batch" from="8" to="4"/></goal>)"),
@@ -677,7 +677,7 @@ class MalformedCases {
               R"(  <device name="mine" peak-flops="10GBps" memory-bandwidth="300GBps" matrix-efficiency="0.4" memory-efficiency="0.7" launch-overhead="10us"/>
   <workers>
 )"}}),
-        {R"(@FILE@:4: peak-flops="10GBps" of <device> is not a number with such a unit; flop/s above 0 with their unit, e.g. 10TF)"});
+        {R"(@FILE@:4: peak-flops="10GBps" of <device> is not a number with a known unit; flop/s above 0 with their unit, e.g. 10TF)"});
     exact(
         "device without a unit",
         edited(
@@ -685,7 +685,7 @@ class MalformedCases {
               R"(  <device name="mine" peak-flops="10TF" memory-bandwidth="300" matrix-efficiency="0.4" memory-efficiency="0.7" launch-overhead="10us"/>
   <workers>
 )"}}),
-        {R"(@FILE@:4: memory-bandwidth="300" of <device> is not a number with such a unit; bytes per second above 0 with their unit, e.g. 300GBps)"});
+        {R"(@FILE@:4: memory-bandwidth="300" of <device> is not a number with a known unit; bytes per second above 0 with their unit, e.g. 300GBps)"});
     part(
         "device with negative overhead",
         edited(
@@ -709,7 +709,7 @@ class MalformedCases {
               R"(  <device name="mine" peak-flops="infTF" memory-bandwidth="300GBps" matrix-efficiency="0.4" memory-efficiency="0.7" launch-overhead="10us"/>
   <workers>
 )"}}),
-        {R"(@FILE@:4: peak-flops="infTF" of <device> is not a number with such a unit; flop/s above 0 with their unit, e.g. 10TF)"});
+        {R"(@FILE@:4: peak-flops="infTF" of <device> is not a number with a known unit; flop/s above 0 with their unit, e.g. 10TF)"});
     exact(
         "device with an efficiency of zero",
         edited(
@@ -1020,12 +1020,12 @@ class MalformedCases {
              {"latency=\"8ms\" of <sites> cannot be combined with 'up-latency' and 'down-latency'; remove it"});
     platform(
         "negative latency", kFederation, "8ms", "-8ms",
-        {"latency=\"-8ms\" of <sites> is not a number with such a unit; seconds with their unit, not below 0, e.g. "
+        {"latency=\"-8ms\" of <sites> is not a number with a known unit; seconds with their unit, not below 0, e.g. "
          "5ms"});
     platform("unit behind a blank", kFederation, "8ms", "8 ms",
-             {"latency=\"8 ms\" of <sites> is not a number with such a unit; did you mean '8ms'?"});
+             {"latency=\"8 ms\" of <sites> is not a number with a known unit; did you mean '8ms'?"});
     platform("unit in other letters", kFederation, "8ms", "8msec",
-             {"latency=\"8msec\" of <sites> is not a number with such a unit; did you mean '8ms'?"});
+             {"latency=\"8msec\" of <sites> is not a number with a known unit; did you mean '8ms'?"});
     platform(
         "bandwidth behind a blank", kFederation, "50Mbps", "50 Mbps",
         {"down=\"50 Mbps\" of <sites> is neither a bandwidth nor a link of the catalogue; did you mean '50Mbps'?"});
@@ -1091,10 +1091,10 @@ class MalformedCases {
              {R"(name="left" of <region> is the name of another <region>; use each region once)"});
     platform("region without hosts", replaced(kTwoRegions, "</wan>", pair + "</wan>"), R"("right" hosts="2")",
              R"("right")", {"<region> lacks 'hosts'; a whole number from 1 to 100000"});
-    platform("regions without hosts' links", replaced(kTwoRegions, "</wan>", pair + "</wan>"),
-             R"( host="ethernet-10g")", "",
-             {"<wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
-              "host-latency=\"…\""});
+    platform(
+        "regions without hosts' links", replaced(kTwoRegions, "</wan>", pair + "</wan>"), R"( host="ethernet-10g")", "",
+        {"<wan> lacks 'host'; add a link of the catalogue, e.g. host=\"ethernet-10g\", or host-bandwidth=\"…\" and "
+         "host-latency=\"…\""});
     platform("regions with two links for hosts", replaced(kTwoRegions, "</wan>", pair + "</wan>"), "<wan ",
              R"(<wan host-bandwidth="1Gbps" )",
              {R"(host-bandwidth="1Gbps" of <wan> cannot be combined with 'host'; remove one of them)"});
@@ -1190,15 +1190,16 @@ class MalformedCases {
          {R"(@FILE@:21: all-reduce="rign" of <run> is unknown; )"});
     part("unknown all-gather", edited({{R"(algorithm="dad")", R"(algorithm="dad" all-gather="star-ship")"}}),
          {R"(@FILE@:21: all-gather="star-ship" of <run> is unknown; )"});
-    exact("bucket without a unit", edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25")"}}),
-          {"@FILE@:21: bucket=\"25\" of <run> is not a number with such a unit; bytes with their unit, e.g. 25MB, or 0 "
-           "for no buckets"});
+    exact(
+        "bucket without a unit", edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25")"}}),
+        {"@FILE@:21: bucket=\"25\" of <run> is not a number with a known unit; bytes with their unit, e.g. 25MB, or 0 "
+         "for no buckets"});
     exact("first bucket without buckets", edited({{R"(algorithm="dad")", R"(algorithm="dad" first-bucket="1MB")"}}),
           {R"(@FILE@:21: first-bucket="1MB" of <run> needs buckets; remove it, or set bucket="…")"});
     exact(
         "first bucket of a negative size",
         edited({{R"(algorithm="dad")", R"(algorithm="dad" bucket="25MB" first-bucket="-1MB")"}}),
-        {R"(@FILE@:21: first-bucket="-1MB" of <run> is not a number with such a unit; bytes with their unit, e.g. 1MiB)"});
+        {R"(@FILE@:21: first-bucket="-1MB" of <run> is not a number with a known unit; bytes with their unit, e.g. 1MiB)"});
     exact("collectives of an algorithm without any",
           edited({{R"(algorithm="pooled")", R"(algorithm="pooled" all-reduce="ring" all-gather="ring" bucket="1MB")"}}),
           {R"(@FILE@:20: all-reduce="ring" of <run> has no effect with 'pooled'; remove it: nothing is exchanged)",
@@ -1253,12 +1254,13 @@ class MalformedCases {
                   {"@FILE@:3: transport=\"tcp\" of <platform> cannot be set on a <cluster-platform>; remove it: its "
                    "links define their transport"},
                   " transport=\"tcp\"");
-    platform_file("scenario and platform file with mistakes", "<cluster-platform>\n<wan/>\n</cluster-platform>",
-                  {"@FILE@:3: transport=\"udp\" of <platform> is unknown; one of plain, tcp, rdma, nvlink",
-                   ":2: <wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
-                   "host-latency=\"…\"",
-                   ":2: <wan> lacks <region>; add at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>"},
-                  " transport=\"udp\"");
+    platform_file(
+        "scenario and platform file with mistakes", "<cluster-platform>\n<wan/>\n</cluster-platform>",
+        {"@FILE@:3: transport=\"udp\" of <platform> is unknown; one of plain, tcp, rdma, nvlink",
+         ":2: <wan> lacks 'host'; add a link of the catalogue, e.g. host=\"ethernet-10g\", or host-bandwidth=\"…\" and "
+         "host-latency=\"…\"",
+         ":2: <wan> lacks <region>; add at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>"},
+        " transport=\"udp\"");
   }
 
   /// Adds cases of numbers and characters in notations of other programs.
@@ -1269,7 +1271,7 @@ class MalformedCases {
           {R"(--set training.adam.learning-rate=0,002: learning-rate="0,002" of <adam> is not a number; write 0.002)"},
           {"training.adam.learning-rate=0,002"});
     exact("decimal comma of a quantity", with_platform(replaced(kFederation, "8ms", "8,5ms")),
-          {R"(@FILE@:3: latency="8,5ms" of <sites> is not a number with such a unit; did you mean '8.5ms'?)"});
+          {R"(@FILE@:3: latency="8,5ms" of <sites> is not a number with a known unit; did you mean '8.5ms'?)"});
     exact("separator of thousands", edited({{R"(train="800")", R"(train="1,200")"}}),
           {R"(@FILE@:9: train="1,200" of <digits> is not a whole number; write 1200)"});
     exact("thousands or a decimal comma", edited({{R"(alpha="0.3")", R"(alpha="1,200")"}}),

@@ -368,7 +368,8 @@ TEST_F(Platform, LoadPlatformFileThrowsAllFindings) {
       folder_.write("two.xml", "<cluster-platform>\n<wan>\n<regoin/></wan>\n<zone/></cluster-platform>");
   EXPECT_EQ(refused(path),
             path +
-                ":2: <wan> lacks 'host'; a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and "
+                ":2: <wan> lacks 'host'; add a link of the catalogue, e.g. host=\"ethernet-10g\", or "
+                "host-bandwidth=\"…\" and "
                 "host-latency=\"…\"\n" +
                 path +
                 ":2: <wan> lacks <region>; add at least one, e.g. <region name=\"aws:us-east-1\" hosts=\"4\"/>\n" +

@@ -282,7 +282,7 @@ CsvColumns inspect_csv(const CsvTables& tables) {
     if (c == target) {
       result.classes = in_order(sight);
       if (sight.values.size() > kMaxCsvClasses) {
-        errors.add(1, fmt::format("column '{}' gives more than {} values", name, kMaxCsvClasses),
+        errors.add(1, fmt::format("column '{}' has more than {} different values", name, kMaxCsvClasses),
                    "use a target with fewer classes");
       }
       const std::int64_t rows = std::accumulate(result.rows.begin(), result.rows.end(), std::int64_t{0});
@@ -314,8 +314,9 @@ CsvColumns inspect_csv(const CsvTables& tables) {
     result.columns.push_back(std::move(column));
   }
   if (sights.sites.values.size() > kMaxCsvSites) {
-    errors.add(1, fmt::format("column '{}' gives more than {} values", shown_field(sights.roles.site), kMaxCsvSites),
-               "a column of sites");
+    errors.add(
+        1, fmt::format("column '{}' has more than {} different values", shown_field(sights.roles.site), kMaxCsvSites),
+        "a column of sites");
   }
   errors.throw_if_any();
   if (!tables.site.empty()) {

@@ -268,7 +268,7 @@ class DpFedAvg final : public FederatedRounds {
         case NoiseBy::aggregator:
           return fmt::format("{} rounds that could select it", count);
         case NoiseBy::sites_together:
-          return fmt::format("{} sums with its update", count);
+          return fmt::format("{} sums that contain its update", count);
         case NoiseBy::each_site:
           return fmt::format("{} messages", count);
       }

@@ -84,7 +84,7 @@ class FederatedRounds : public Federation {
   static constexpr spec::RealParameter kDeadline{
       "deadline", 0, 1e9, "0", "seconds after which a round continues with the updates received; 0: none"};
   static constexpr spec::RealParameter kOverSelection{
-      "over-selection", 1, 100, "1", "clients asked per update needed; the updates that arrive last are ignored"};
+      "over-selection", 1, 100, "1", "clients asked ÷ updates needed; updates that arrive later are ignored"};
   static constexpr auto kInitial =
       spec::choice<bool>("initial", {{"sent", false}, {"in-place", true}},
                          "sent: the server sends the first model; in-place: clients already have the first model");

@@ -95,7 +95,7 @@ class LocalRounds : public Protocol {
       "are dropped; overlap: as barrier, while workers take the steps of the next round");
   static constexpr spec::IntegerParameter kQuorum{"quorum", 1, 1e6, "1", "answers that a round waits for (quorum)"};
   static constexpr spec::RealParameter kGrace{"grace", 0, 1e9, "0",
-                                              "seconds that a round then waits for more answers (quorum)"};
+                                              "seconds that a round waits for more answers after the quorum (quorum)"};
   static constexpr spec::RealParameter kWindow{"window", 1e-6, 1e9, "60", "seconds that a round lasts (window)"};
   static constexpr spec::RealParameter kStaleness{
       "staleness", 0, 100, "0", "a: a change that is s rounds old has weight (1 + s)^-a (quorum, asynchronous)"};

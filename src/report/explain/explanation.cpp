@@ -293,8 +293,8 @@ std::string answer_on(const Explanation& explanation, std::size_t index) {
   const std::string held =
       run.event_driven ? time_sentence(run) : fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
   return best.empty() ? held + ' ' + in_words(Statement{"nothing-helps"})
-                      : fmt::format("{} Most would help: {}, which saves {:.1f} %.", held, in_words(best[0]->change),
-                                    100 * saving_of(explanation, index, *best[0]));
+                      : fmt::format("{} The most useful change: {}; it saves {:.1f} %.", held,
+                                    in_words(best[0]->change), 100 * saving_of(explanation, index, *best[0]));
 }
 
 std::string text_on(const Explanation& explanation, std::size_t index) {

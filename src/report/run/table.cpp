@@ -213,7 +213,7 @@ std::string charged_sentence(const estimate::Charges& charges) {
     text += fmt::format("{}{} of start-up", text.empty() ? "" : ", ", human_seconds(charges.start_up_seconds));
   }
   if (text.empty()) return "Evaluation and start-up are not charged.";
-  return "Charged in addition to the product: " + text + ".";
+  return "Charged in addition to steps × time of a step: " + text + ".";
 }
 
 /// Returns all known costs; "not known" if there are none.

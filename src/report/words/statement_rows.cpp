@@ -36,7 +36,7 @@ const SentenceTemplate& template_of(std::string_view kind) {
   }();
   const auto found = kByKind.find(kind);
   if (found == kByKind.end() || !found->second->words)
-    throw std::logic_error(fmt::format("there are no words for '{}'", kind));
+    throw std::logic_error(fmt::format("statement kind '{}' has no text", kind));
   return *found->second->words;
 }
 

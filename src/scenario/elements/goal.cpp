@@ -206,7 +206,7 @@ class GoalReader {
       for (const char* other : {"from", "to", "whole", "prefer"})
         node.refuse(other, "cannot be combined with values=\"…\"", "give a list of values, or a range");
       change.varied.values = values_of(node.text("values", ""));
-      if (change.varied.values.empty()) node.fail_at("values", "is empty", "values with spaces between them");
+      if (change.varied.values.empty()) node.fail_at("values", "is empty", "list values with spaces between them");
     } else if (node.has("from") || node.has("to")) {
       read_range(node, change);
     } else {

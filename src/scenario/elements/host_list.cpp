@@ -142,7 +142,8 @@ class Expansion {
     }
     if (list_.hosts.size() == before) {
       fail(fmt::format("holds '{}', which matches no remaining host of the platform", printable(name)),
-           fmt::format("use a name with *; the first host is {}", in_host_list(known_.front())));
+           fmt::format("use a pattern that matches a host without a worker; the platform's first host is {}",
+                       in_host_list(known_.front())));
     }
   }
 

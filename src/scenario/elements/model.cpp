@@ -107,7 +107,7 @@ const std::vector<LayerRow>& layer_rows() {
       layer<spec::EmbeddingSpec>("embedding", "A learned vector for each symbol; the first layer for data of symbols.",
                                  {attribute("units", &spec::EmbeddingSpec::units, integer(1, 1'000'000)).must()}),
       layer<spec::PositionsSpec>("positions", "Adds a learned vector at each position.", {}),
-      layer<spec::ClassTokenSpec>("class-token", "Adds a learned position before the others.", {}),
+      layer<spec::ClassTokenSpec>("class-token", "Adds a learned vector (class token) before the first position.", {}),
       layer<spec::DropoutSpec>("dropout",
                                "Dropout: sets random values to zero in training, and scales all other values.",
                                {attribute("rate", &spec::DropoutSpec::rate, real(kDecay))})};

@@ -163,7 +163,7 @@ class AxesReader {
     }
     varied.values = values_of(node.text("values", ""));
     if (varied.values.empty()) {
-      node.fail_at("values", "is empty", "values with spaces between them");
+      node.fail_at("values", "is empty", "list values with spaces between them");
       return;
     }
     if (linked || sweep_.method != spec::SweepSpec::Method::grid) return;

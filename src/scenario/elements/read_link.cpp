@@ -213,8 +213,9 @@ spec::LinkSpec read_host_link(const Node& node, const ReadContext& context) {
     link.bandwidth = quantity(node, "host-bandwidth", kBandwidthForm, 0);
     link.latency = required_quantity(node, "host-latency", kLatencyForm).value_or(0);
   } else {
-    node.fail(fmt::format("<{}> lacks 'host'", node.element().name),
-              "a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and host-latency=\"…\"");
+    node.fail(
+        fmt::format("<{}> lacks 'host'", node.element().name),
+        "add a link of the catalogue, e.g. host=\"ethernet-10g\", or host-bandwidth=\"…\" and host-latency=\"…\"");
   }
   const bool tcp = link.transport == spec::Transport::tcp || !(link.bandwidth > 0);
   link.queue_bytes = read_queue(node, tcp, link.transport).value_or(link.queue_bytes);

@@ -202,7 +202,7 @@ std::optional<double> required_quantity(const Node& node, const char* attribute,
   const std::optional<double> value = parse_quantity(form.unit, *text);
   if (!value) {
     const std::string meant = meant_quantity(form.unit, *text);
-    node.fail_at(attribute, "is not a number with such a unit",
+    node.fail_at(attribute, "is not a number with a known unit",
                  meant.empty() ? form.remedy : fmt::format("did you mean '{}'?", meant));
     return std::nullopt;
   }

@@ -99,7 +99,7 @@ class MeasurementReader {
                 : std::vector<std::string>{"workload", "batch", "time", "precision", "gpus"};
     for (const std::string& column : columns_) {
       if (std::ranges::find(known, column) == known.end())
-        fail(line, fmt::format("no column is called '{}'{}", column, kernels ? " in a table of kernels" : ""),
+        fail(line, fmt::format("unknown column '{}'{}", column, kernels ? " in a table of kernels" : ""),
              suggestion(column, known));
       if (std::ranges::count(columns_, column) > 1 && !said_)
         fail(line, fmt::format("column '{}' twice", column), "each once");

@@ -194,7 +194,7 @@ std::optional<Fault> fault_of_host_memory(const scenario::Scenario& scenario, co
                                           double limit) {
   if (!(limit > 0)) return {};
   const auto fault = [&](const std::string& who, double bytes) {
-    return Fault{fmt::format("learning {} needs at least {} of memory, and this machine has {}", who,
+    return Fault{fmt::format("training {} needs at least {} of memory, but this machine has {}", who,
                              human_bytes(bytes), human_bytes(limit)),
                  "use fewer units or sites, a smaller batch, or a machine with more memory (docs/command-line.md)"};
   };

@@ -206,7 +206,8 @@ std::string in_words(const spec::ParallelismSpec& how) {
         "experts divided among {} {}", how.experts,
         how.expert_tensor > 1 ? fmt::format("groups of {} devices", how.expert_tensor) : std::string("devices")));
   if (how.expert_dispatch == spec::ExpertDispatch::fp8) parts.emplace_back("rows to experts in fp8");
-  if (how.expert_exchange == spec::ExpertExchange::once) parts.emplace_back("rows once to each device of experts");
+  if (how.expert_exchange == spec::ExpertExchange::once)
+    parts.emplace_back("each row sent once to a device with its experts");
   if (how.expert_overlap) parts.emplace_back("rows to experts while another micro-batch is computed");
   if (how.expert_launch == spec::ExpertLaunch::counted) parts.emplace_back("experts launched one by one");
   if (how.expert_capacity > 0)

@@ -86,7 +86,7 @@ class JobReader {
     for (const std::string& attribute : attributes_of_timed_as()) known.push_back(attribute);
     for (const std::string& column : cells) {
       if (std::ranges::find(known, column) == known.end())
-        fail(fmt::format("no column is called '{}'", column), suggestion(column, known));
+        fail(fmt::format("unknown column '{}'", column), suggestion(column, known));
       if (std::ranges::count(cells, column) > 1 && errors_.empty())
         fail(fmt::format("column '{}' twice", column), "each once");
     }

@@ -60,9 +60,10 @@ TEST(ScaleTable, SaysWhichRunDidNotReachTheTarget) {
 
 TEST(ScaleTable, SaysWhatIsCharged) {
   Result result = sample_scale_result();
-  EXPECT_NE(scale_table(result, true)
-                .find("Charged in addition to the product: 2.00 s per evaluation, every 100 steps and at the end"),
-            std::string::npos);
+  EXPECT_NE(
+      scale_table(result, true)
+          .find("Charged in addition to steps × time of a step: 2.00 s per evaluation, every 100 steps and at the end"),
+      std::string::npos);
   result.scale->charges = {};
   EXPECT_NE(scale_table(result, true).find("Evaluation and start-up are not charged."), std::string::npos);
 }

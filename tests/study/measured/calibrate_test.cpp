@@ -137,7 +137,7 @@ TEST(Calibrate, KernelsThatCannotBeAreRefused) {
   EXPECT_TRUE(error.starts_with("m.csv:3: pass 1073741824 in fp16 takes")) << error;
   EXPECT_NE(error.find("than caches hold"), std::string::npos) << error;
   EXPECT_EQ(read_error("kernel,time,batch\nproduct 1x2x3,1us,4\n"),
-            "m.csv:1: no column is called 'batch' in a table of kernels; one of kernel, time, precision");
+            "m.csv:1: unknown column 'batch' in a table of kernels; one of kernel, time, precision");
   EXPECT_EQ(read_error("kernel,precision\n"), "m.csv:1: no column 'time'; put kernel,time in the first line");
   EXPECT_EQ(read_error("kernel,precision,time\nproduct 4096x4096,bf16,1us\nproduct 8x8x8,fp8,1us\npass 0,fp32,1us\n"),
             "m.csv:2: 'product 4096x4096' is not a kernel; write product 4096x11008x4096, attention 64x8192x128 or "
@@ -159,7 +159,7 @@ TEST(Calibrate, EverythingWrongWithAFileIsSaidAtOnce) {
             "m.csv:6: a step of 8 GPUs includes messages; use steps of one device\n"
             "m.csv:7: 2 cells for 5 columns; workload,batch,time,precision,gpus");
   EXPECT_EQ(read_error("workload,batches,time\n"),
-            "m.csv:1: no column is called 'batches'; did you mean 'batch'?\n"
+            "m.csv:1: unknown column 'batches'; did you mean 'batch'?\n"
             "m.csv:1: no column 'batch'; put workload,batch,time in the first line");
   EXPECT_EQ(
       read_error(""),

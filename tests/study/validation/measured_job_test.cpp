@@ -56,7 +56,7 @@ TEST(MeasuredJobs, AreRefusedWithTheirLine) {
   const std::map<std::string, std::string> faults{
       {"", "rows.csv: holds no measurements"},
       {"scenario,time\n", "rows.csv:1: no measurement below the columns"},
-      {"scenario,tmie\nlab.xml,1s\n", "rows.csv:1: no column is called 'tmie'; did you mean 'time'?"},
+      {"scenario,tmie\nlab.xml,1s\n", "rows.csv:1: unknown column 'tmie'; did you mean 'time'?"},
       {"scenario,scenario,time\n", "rows.csv:1: column 'scenario' twice"},
       {"scenario\nlab.xml\n", "rows.csv:1: no column has a measured figure"},
       {"time,gpus\n1s,2\n", "rows.csv:1: no column names the measured system"},

@@ -3,7 +3,7 @@
 #include "models/gemm/kernels/loops.hpp"
 
 #ifndef __AVX512F__
-#error "this file is compiled for AVX-512"
+#error "this file needs AVX-512; compile it with -mavx512f"
 #endif
 
 namespace dadsim::models {
