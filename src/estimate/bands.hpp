@@ -28,7 +28,7 @@ struct ErrorCategory {
   std::string name;          ///< category, named as in tests/validation/residuals.csv
   Spread spread = {};        ///< spread of the category's rows (estimate/table_effects.hpp)
   std::string parent = {};   ///< next wider category, whose tables are used too if this one has too few
-  std::string meaning = {};  ///< basis of predicted times of this category, in words
+  std::string meaning = {};  ///< basis of predicted times of this category
   bool gathers = false;      ///< true: has no rows of its own, only those of its subcategories
 };
 

@@ -71,7 +71,7 @@ struct NetworkUse {
   struct LinkClass {
     std::string name;       ///< class in the catalogue; may be empty
     std::string transport;  ///< "plain", "tcp", "rdma" or "nvlink"
-    std::string model;      ///< effect of the transport on the nominal numbers, in words
+    std::string model;      ///< effect of the transport on the nominal numbers
     double bandwidth = 0;   ///< byte/s, nominal
     double efficiency = 1;
     double links = 0;        ///< number of links, counted per direction

@@ -149,7 +149,7 @@ test("names that would be markup stay text", async () => {
   await holds(async () => (await page.locator("#provenance").textContent()).includes(kHostile));
   await until(
     async () => (await page.locator("#provenance").textContent()).replaceAll("\u00a0", " "),
-    (said) => assert.ok(said.includes("of 750 different steps 32 were simulated"), said),
+    (said) => assert.ok(said.includes("of 750 different steps, 32 were simulated"), said),
   );
   for (const details of await page.locator("figure details, #data details details").all())
     await details.locator("table").waitFor();

@@ -16,7 +16,7 @@ struct CollectiveLayout {
   std::vector<std::int32_t> group_of;  ///< group of each node; −1: none
 };
 
-/// Layouts of a schedule's collectives; equal collectives share one layout.
+/// The layout of each collective of a schedule; equal collectives share one layout.
 class CollectiveLayouts {
  public:
   CollectiveLayouts(const schedule::Schedule& schedule, const collectives::RankLayout& devices)

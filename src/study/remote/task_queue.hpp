@@ -46,7 +46,7 @@ class TaskQueue {
     TaskId task = 0;
     std::string result;
     std::string from;     ///< name of the worker
-    std::string fault{};  ///< reason why no process could do the task; empty: done
+    std::string fault{};  ///< fault that kept every process from doing the task; empty: done
   };
   /// Sets `aside`, which wraps each wait for results so that tasks in this process continue meanwhile.
   void wait_aside(std::function<void(const std::function<void()>& wait)> aside) { aside_ = std::move(aside); }
