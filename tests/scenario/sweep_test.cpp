@@ -113,7 +113,7 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
             "path=\"seed\" of <vary> is varied already; use each path once");
   EXPECT_EQ(vary(R"(path="seed")"),
             "<vary> lacks 'values'; add values=\"16 32 64\", or from=\"1\" to=\"64\" with steps=\"7\"");
-  EXPECT_EQ(vary(R"(path="seed" values=" ")"), "values=\" \" of <vary> is empty; values with spaces between them");
+  EXPECT_EQ(vary(R"(path="seed" values=" ")"), "values=\" \" of <vary> is empty; list values with spaces between them");
   EXPECT_EQ(vary(R"(path="seed" values="1 2 1")"), "values=\"1 2 1\" of <vary> holds '1' twice; use each value once");
   EXPECT_EQ(vary(R"(path="seed" values="1 2" from="3")"),
             "from=\"3\" of <vary> cannot be combined with values=\"…\"; give a list of values, or a range");

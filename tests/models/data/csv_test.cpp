@@ -124,7 +124,7 @@ TEST(Csv, SaysWhereItIsWrong) {
   EXPECT_TRUE(holds(message(words), "t.csv:3: column 'x' has words with more than 64 different values; "));
   std::string classes = "x,class\n";
   for (int i = 0; i < 1001; ++i) classes += "1," + std::to_string(i) + "\n";
-  EXPECT_TRUE(holds(message(classes), "t.csv:1: column 'class' gives more than 1000 values; "));
+  EXPECT_TRUE(holds(message(classes), "t.csv:1: column 'class' has more than 1000 different values; "));
   EXPECT_TRUE(holds(refused([] {
                       models::inspect_csv({.train = {{"a", "x,class\n1,a\n2,b\n"}},
                                            .test = {{"b", "y,class\n1,a\n"}},
