@@ -46,7 +46,7 @@ const spec::DeviceSpec& device_of(const po::variables_map& values) {
 /// Kernels of a device, and of all families.
 template <class Kernel>
 struct FoundKernel {
-  const Kernel* kernel = nullptr;  ///< kernel of the device's family, or of the nearest family
+  const Kernel* kernel = nullptr;  ///< kernel of the device's family, or of all families together
   bool measured = false;           ///< true: fitted to measurements on the device
   double spread = 1;
 };

@@ -133,8 +133,8 @@ TEST_F(CheckedBefore, MoreMemoryThanThisMachineHas) {
   };
   EXPECT_EQ(with_three_gigabytes("no-sharing"), kWrongInput);
   const std::string words = test::read_file(folder_.path("err"));
-  EXPECT_TRUE(words.starts_with("x.xml:6: <model>: learning 'no-sharing' needs at least 3.4")) << words;
-  EXPECT_NE(words.find(" of memory, and this machine has 3.07 GB; "), std::string::npos) << words;
+  EXPECT_TRUE(words.starts_with("x.xml:6: <model>: training 'no-sharing' needs at least 3.4")) << words;
+  EXPECT_NE(words.find(" of memory, but this machine has 3.07 GB; "), std::string::npos) << words;
   EXPECT_EQ(with_three_gigabytes("pooled"), kSuccess) << test::read_file(folder_.path("err"));
 }
 
