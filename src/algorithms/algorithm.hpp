@@ -34,8 +34,8 @@ class Algorithm {
   /// satisfy the parameters.
   virtual void prepare(const RunContext&) {}
 
-  /// *Requires* step.begin() with the batch of this step. *Ensures* that step.gradient() holds every layer's gradient,
-  /// that all messages went through step.exchange(), and that all computations are recorded.
+  /// *Requires* step.begin() with the batch of this step. *Ensures*: step.gradient() holds every layer's gradient;
+  /// step.exchange() sent all messages; all computations are recorded.
   virtual void run(TrainingStep& step) = 0;
 
   /// Changes the weights in the same way at every site, after the optimizer has applied the gradient.

@@ -42,13 +42,13 @@ struct SeenMatrix {
   std::function<models::ConstBlock(std::size_t site)> sent = nullptr;
 };
 
-/// Observes messages without changing anything. By design it sees decoded bytes, sender and readers, but not the method
-/// that runs.
+/// Observes messages without changing anything. An observer sees decoded bytes, sender and readers. By design, the
+/// running method is hidden from it.
 class ExchangeObserver {
  public:
   virtual ~ExchangeObserver() = default;
-  /// Returns whether all messages matter now. Messages that may hold rows of the first matrix always matter. Gradients
-  /// of the first matrix, and messages of the last one, matter only in measured steps.
+  /// Returns whether all messages matter now. Messages that may hold rows of the first matrix always matter. In
+  /// measured steps, gradients of the first matrix and messages of the last matrix matter too.
   virtual bool wants_all() const = 0;
   /// Returns whether each site's part of a sum matters now. Sums are formed over all sites at once, so that parts are
   /// computed for the observer alone.

@@ -162,8 +162,8 @@ namespace {
 
 /// Offers every way of sharing a layer; each layer of the timed network takes the one with the fewest bytes, or the
 /// least time on its cluster. A timed network with other shapes may choose differently than the learned one, so all
-/// ways are carried out and recorded, each operation with its alternatives. The exact ways leave the same gradient, so
-/// that learning does not depend on the choice. If rank-dAD is allowed, learning always uses its gradient: an exact
+/// ways are carried out and recorded, each operation with its alternatives. The exact ways leave the same gradient:
+/// learning does not depend on the choice. If rank-dAD is allowed, learning always uses its gradient: an exact
 /// choice cannot lose more.
 ///
 /// Counts as sent the bytes of the choice by bytes on the network that learns.
