@@ -170,7 +170,7 @@ estimate::StepSetting setting_of(const scenario::Scenario& scenario, const spec:
   return setting;
 }
 
-/// Returns whether the network has experts, of which a device may have one. Divided embedding tables do not count.
+/// Adds the uncertainty band of a run's step.
 void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const sim::Cluster& cluster,
               report::RunResult& run) {
   if (!std::isfinite(run.step_seconds) || !(run.step_seconds > 0)) return;
