@@ -177,13 +177,9 @@ report::Document document_of(const study::FittedSpeed& fit) {
   document.lead = {fmt::format("predicted {} ({} … {}), measured {}: workers compute {:.3g} times as fast as assumed",
                                human_seconds(fit.predicted), human_seconds(fit.predicted * fit.band.low),
                                human_seconds(fit.predicted * fit.band.high), human_seconds(fit.measured), fit.speed)};
-  document.add("predicted_seconds", fit.predicted);
-  document.add("low", fit.predicted * fit.band.low);
-  document.add("high", fit.predicted * fit.band.high);
-  document.add("measured_seconds", fit.measured);
-  document.add("speed", fit.speed);
-  document.add("fitted_low", fit.own_band.low);
-  document.add("fitted_high", fit.own_band.high);
+  document.add("predicted_seconds", fit.predicted, "low", fit.predicted * fit.band.low, "high",
+               fit.predicted * fit.band.high, "measured_seconds", fit.measured, "speed", fit.speed, "fitted_low",
+               fit.own_band.low, "fitted_high", fit.own_band.high);
   document.print(
       fmt::format("Set this on each <worker> of scenarios with the same network, device and software, at any size and "
                   "layout:\n\n    "

@@ -98,17 +98,11 @@ std::string variation_in_words(const spec::PlatformSpec& platform) {
   return parts.empty() ? std::string() : hanging_paragraph(fmt::format("Beside that: {}.", fmt::join(parts, "; ")));
 }
 
-DocumentTable object_of(const std::optional<sim::PlatformReport::Route>& route) {
-  DocumentTable table{.object = true};
-  if (route)
-    table.add_row()
-        .add("from", route->from)
-        .add("to", route->to)
-        .add("links", route->links)
-        .add("bytes_per_second", route->bandwidth)
-        .add("payload_bytes_per_second", route->payload_rate)
-        .add("latency_seconds", route->latency);
-  return table;
+report::DocumentValue object_of(const std::optional<sim::PlatformReport::Route>& route) {
+  if (!route) return {};
+  return report::object_with("from", route->from, "to", route->to, "links", route->links, "bytes_per_second",
+                             route->bandwidth, "payload_bytes_per_second", route->payload_rate, "latency_seconds",
+                             route->latency);
 }
 
 /// Returns the description of a platform. docs/output-platform.md documents every member. The text is at most 110
@@ -116,13 +110,9 @@ DocumentTable object_of(const std::optional<sim::PlatformReport::Route>& route) 
 report::Document document_of(const std::string& file, const spec::PlatformSpec& platform,
                              const sim::PlatformReport& report) {
   report::Document document{report::ReportHead{.version = kVersion, .simgrid = sim::simgrid_version()}, {}};
-  document.add("platform.file", file);
-  document.add("platform.description", report.description);
-  document.add("platform.kind", report.kind);
-  document.add("platform.hosts", report.hosts);
-  document.add("platform.nodes", report.nodes);
-  document.add("platform.profiles", platform.profiles.size());
-  document.add("platform.background_streams", platform.background.size());
+  document.add("platform.file", file, "platform.description", report.description, "platform.kind", report.kind,
+               "platform.hosts", report.hosts, "platform.nodes", report.nodes, "platform.profiles",
+               platform.profiles.size(), "platform.background_streams", platform.background.size());
   document.print(
       hanging_paragraph(report.description.empty() ? file : fmt::format("{}: {}", file, report.description)) +
       hanging_paragraph(fmt::format("{}: {} on {}.", report.kind == "file" ? "SimGrid file" : report.kind,
@@ -132,13 +122,9 @@ report::Document document_of(const std::string& file, const spec::PlatformSpec& 
                             .shown = report::Shown::always,
                             .heading = "Links, one for each direction, with nominal numbers:",
                             .what = links_of(report)});
-  document.add("routes.looked_at", report.routes);
-  document.add("routes.all", report.all_routes);
-  document.add("routes.missing", report.routes_missing);
-  document.add("routes.best", object_of(report.best));
-  document.add("routes.worst", object_of(report.worst));
-  document.add("bisection.bytes_per_second", report.bisection);
-  document.add("bisection.pairs", report.bisection_pairs);
+  document.add("routes.looked_at", report.routes, "routes.all", report.all_routes, "routes.missing",
+               report.routes_missing, "routes.best", object_of(report.best), "routes.worst", object_of(report.worst),
+               "bisection.bytes_per_second", report.bisection, "bisection.pairs", report.bisection_pairs);
   std::string text = '\n' + routes_in_words(report);
   if (report.bisection) {
     text += '\n' + hanging_paragraph(fmt::format(
@@ -149,7 +135,7 @@ report::Document document_of(const std::string& file, const spec::PlatformSpec& 
   DocumentTable transports;
   for (const spec::Transport transport : transports_of(report)) {
     if (transports.rows.empty()) text += "\nWhat transports do:\n";
-    transports.add_row().add("name", to_string(transport)).add("model", sim::describe(transport));
+    transports.add_row().add("name", to_string(transport), "model", sim::describe(transport));
     text += hanging_paragraph(fmt::format("{}: {}.", to_string(transport), sim::describe(transport)), 2);
   }
   document.add("transports", transports);

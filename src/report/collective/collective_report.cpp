@@ -146,9 +146,9 @@ DocumentTable sizes_of(const CollectiveReport& report) {
     line.add("cold_us", report.cold ? "warm\n(µs)" : "cold\n(µs)",
              row.cold_seconds ? DocumentValue(*row.cold_seconds * kMicro) : DocumentValue(), Unit::plain,
              other ? microseconds(*other) : "–");
-    line.add("low_us", banded ? DocumentValue(row.band.low * seconds * kMicro) : Omitted())
-        .add("high_us", banded ? DocumentValue(row.band.high * seconds * kMicro) : Omitted())
-        .add("category", banded ? DocumentValue(row.category) : Omitted())
+    line.add("low_us", banded ? DocumentValue(row.band.low * seconds * kMicro) : Omitted(), "high_us",
+             banded ? DocumentValue(row.band.high * seconds * kMicro) : Omitted(), "category",
+             banded ? DocumentValue(row.category) : Omitted())
         .json("protocol", row.protocol.empty() ? Omitted() : DocumentValue(row.protocol))
         .json("compared", or_omitted(row.compared))
         .json("quicker", or_omitted(row.quicker));
@@ -286,43 +286,29 @@ double count_of(const CollectiveRow& row) { return std::floor(row.block_bytes / 
 Document document_of(const CollectiveReport& report) {
   Document document{report, {}};
   document.print(heading(report) + '\n');
-  document.add("platform.file", report.platform_file);
-  document.add("platform.description", report.platform_description);
-  document.add("operation", to_string(report.operation));
-  document.add("ranks", report.hosts.size());
-  document.add("hosts", report.hosts);
-  document.add("root", report.root);
-  DocumentTable pairs, links;
-  for (const auto& [from, to] : report.pairs) pairs.add_row().add("from", from).add("to", to);
-  document.add("pairs", pairs);
-  document.add("connections", report.cold ? "cold" : "warm");
-  document.add("rendezvous", report.rendezvous);
-  document.add("bus_factor", bus_factor(report.operation, report.hosts.size()));
+  document.add("platform.file", report.platform_file, "platform.description", report.platform_description, "operation",
+               to_string(report.operation), "ranks", report.hosts.size(), "hosts", report.hosts, "root", report.root);
+  using Pair = std::pair<int, int>;
+  using Link = step::NetworkUse::LinkClass;
+  document.add("pairs", list_of(report.pairs, "from", &Pair::first, "to", &Pair::second), "connections",
+               report.cold ? "cold" : "warm", "rendezvous", report.rendezvous, "bus_factor",
+               bus_factor(report.operation, report.hosts.size()));
   document.parts.push_back({.name = "sizes", .shown = Shown::always, .what = sizes_of(report), .text = "\n"});
   document.add("average_busbw_gb_per_s", average_bus_bandwidth(report) / 1e9);
   document.print(paragraph(fmt::format("Average bus bandwidth: {} GB/s.", gigabytes(average_bus_bandwidth(report)))) +
                  bases_in_words(report));
   if (!report.measured_file.empty()) {
     const Agreement agreement = agreement_of(report);
-    document.add("measured.file", report.measured_file);
-    document.add("measured.sizes", agreement.rows);
-    document.add("measured.predicted_over_measured", agreement.mean);
-    document.add("measured.least", agreement.least);
-    document.add("measured.greatest", agreement.greatest);
-    document.add("measured.mean_error", agreement.mean_error);
+    document.add("measured.file", report.measured_file, "measured.sizes", agreement.rows,
+                 "measured.predicted_over_measured", agreement.mean, "measured.least", agreement.least,
+                 "measured.greatest", agreement.greatest, "measured.mean_error", agreement.mean_error);
     document.print(agreement_in_words(report, agreement));
   }
   document.print(notes_in_words(report));
-  document.add("network.fidelity_notes", report.network.fidelity_notes);
-  for (const step::NetworkUse::LinkClass& one : report.network.links)
-    links.add_row()
-        .add("class", one.name)
-        .add("directions", one.links)
-        .add("bytes_per_second", one.bandwidth)
-        .add("transport", one.transport)
-        .add("efficiency", one.efficiency)
-        .add("model", one.model);
-  document.add("network.links", links);
+  document.add(
+      "network.fidelity_notes", report.network.fidelity_notes, "network.links",
+      list_of(report.network.links, "class", &Link::name, "directions", &Link::links, "bytes_per_second",
+              &Link::bandwidth, "transport", &Link::transport, "efficiency", &Link::efficiency, "model", &Link::model));
   document.print(links_in_words(report.network) + paragraph("Network model: " + report.network_model));
   return document;
 }

@@ -46,13 +46,11 @@ DocumentTable times_of(const Diagnosis& diagnosis) {
   for (const DiagnosedTime& time : diagnosis.times) {
     times.add_row()
         .say(diagnosis.collective ? "size" : "devices", label_of(diagnosis, time))
-        .add("bytes", diagnosis.collective ? DocumentValue(time.bytes) : DocumentValue())
-        .add("devices", time.devices)
+        .add("bytes", diagnosis.collective ? DocumentValue(time.bytes) : DocumentValue(), "devices", time.devices)
         .add("measured", "measured", time.measured, Unit::seconds)
         .add("expected", "expected", time.expected, Unit::seconds)
         .say("nine of ten", fmt::format("{} … {}", human_seconds(time.low), human_seconds(time.high)))
-        .add("low", time.low)
-        .add("high", time.high)
+        .add("low", time.low, "high", time.high)
         .say("÷ expected", fmt::format("{:.2f}", time.measured / time.expected))
         .page("by its band", time.measured > time.high  ? "not normal"
                              : time.measured < time.low ? "quicker than explained"
@@ -130,9 +128,7 @@ DocumentTable suspicions_of(const Diagnosis& diagnosis) {
     for (std::size_t k = 0; k < cells[0].size(); ++k) row.say(cells[0][k], cells[i + 1][k]);
     if (diagnosis.times.size() > 1) row.say("would take", human_seconds(mean_of(one.seconds)));
     row.add("check", "check", check_of(one), Unit::plain, check.substr(check.starts_with("Check: ") ? 7 : 0))
-        .add("seconds", one.seconds)
-        .add("computing", one.computing)
-        .add("distance", one.distance)
+        .add("seconds", one.seconds, "computing", one.computing, "distance", one.distance)
         .add("explains", normal ? "within its band" : "explains it", one.explains, Unit::plain);
   }
   return suspicions;
@@ -221,33 +217,30 @@ Document document_of(const Diagnosis& diagnosis) {
   document.setting = fmt::format("{}: measured {}", diagnosis.of, human_seconds(diagnosis.measured()));
   document.facts = {{"Measured", fmt::format("{}, by {}", diagnosis.of, diagnosis.source)}};
   document.charts = {causes_by_time(diagnosis)};
-  document.add("of", diagnosis.of);
-  document.add("source", diagnosis.source);
-  document.add("verdict", to_string(diagnosis.verdict));
+  document.add("of", diagnosis.of, "source", diagnosis.source, "verdict", to_string(diagnosis.verdict));
   const bool several = diagnosis.times.size() > 1;
   document.parts.push_back({.name = "times",
                             .shown = several ? Shown::always : Shown::page,
                             .what = times_of(diagnosis),
                             .text = several ? "\n" : ""});
   document.add("computing", diagnosis.computing);
-  if (!diagnosis.evidence.empty())
-    document.parts.push_back({.shown = Shown::always, .text = paragraph(as_paragraph(diagnosis.evidence))});
-  document.parts.push_back({.shown = Shown::page, .text = as_paragraph(diagnosis.evidence)});
+  if (!diagnosis.evidence.empty()) document.print(paragraph(as_paragraph(diagnosis.evidence)));
+  document.print(as_paragraph(diagnosis.evidence), Shown::page);
   if (!diagnosis.suspicions.empty())
-    document.parts.push_back(
-        {.shown = Shown::page,
-         .text = diagnosis.verdict == Diagnosis::SpeedVerdict::as_expected
-                     ? "The time is normal. With any of these causes, the time would still lie in its band, so the "
-                       "time alone does not exclude them."
-                     : "Each cause was simulated; the cause nearest to the measurement comes first. If several causes "
-                       "explain the measurement, the checks tell them apart. Two causes at once are not recognised."});
+    document.print(
+        diagnosis.verdict == Diagnosis::SpeedVerdict::as_expected
+            ? "The time is normal. With any of these causes, the time would still lie in its band, so the "
+              "time alone does not exclude them."
+            : "Each cause was simulated; the cause nearest to the measurement comes first. If several causes "
+              "explain the measurement, the checks tell them apart. Two causes at once are not recognised.",
+        Shown::page);
   document.parts.push_back({.name = "suspicions",
                             .shown = Shown::page,
                             .heading = "Measured: " + human_seconds(diagnosis.measured()),
                             .what = suspicions_of(diagnosis)});
   const std::size_t brief = std::min(kMostSuspicions, diagnosis.suspicions.size());
-  document.parts.push_back({.shown = Shown::brief, .text = causes_of(diagnosis, brief)});
-  document.parts.push_back({.shown = Shown::verbose, .text = causes_of(diagnosis, diagnosis.suspicions.size())});
+  document.print(causes_of(diagnosis, brief), Shown::brief);
+  document.print(causes_of(diagnosis, diagnosis.suspicions.size()), Shown::verbose);
   document.parts.push_back({.name = "free", .shown = Shown::always, .what = diagnosis.free});
   document.add("evidence", diagnosis.evidence);
   return document;

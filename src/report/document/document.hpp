@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -56,6 +57,12 @@ struct DocumentValue : DocumentVariant {
   }
 };
 
+/// Returns the value if it is known, else null.
+template <class T>
+DocumentValue or_null(bool known, const T& value) {
+  return known ? DocumentValue(value) : DocumentValue();
+}
+
 /// Returns the value, or Omitted if there is none.
 template <class T>
 DocumentValue or_omitted(const std::optional<T>& value) {
@@ -75,12 +82,23 @@ class TableRow {
   /// Adds a member of the JSON and a column `title` for people. `words` replace the value's text.
   TableRow& add(std::string name, std::string title, DocumentValue value, Unit unit,
                 std::optional<std::string> words = {});
+  /// Adds several members of the JSON only: names and values in turn.
+  template <class Value, class... More>
+  requires(!std::is_same_v<std::remove_cvref_t<Value>, Unit>) TableRow& add(std::string name, DocumentValue value,
+                                                                            std::string next, Value&& next_value,
+                                                                            More&&... more) {
+    add(std::move(name), std::move(value));
+    return add(std::move(next), DocumentValue(std::forward<Value>(next_value)), std::forward<More>(more)...);
+  }
   /// Adds a value to the JSON but not the CSV (json), or the reverse (csv).
   TableRow& json(std::string name, DocumentValue value);
   TableRow& csv(std::string name, DocumentValue value);
-  /// Adds a column for people only.
-  TableRow& say(std::string title, std::string words) {
-    return add({}, std::move(title), {}, Unit::plain, std::move(words));
+  /// Adds columns for people only: titles and texts in turn.
+  template <class... More>
+  TableRow& say(std::string title, std::string words, More&&... more) {
+    add({}, std::move(title), {}, Unit::plain, std::move(words));
+    if constexpr (sizeof...(more) > 0) say(std::forward<More>(more)...);
+    return *this;
   }
   /// Adds a column for pages only.
   TableRow& page(std::string title, std::string words);
@@ -114,6 +132,32 @@ struct DocumentTable {
   TableRow add_row(bool is_detail = false);
 };
 
+/// Returns a table that the JSON writes as one object: names and values in turn.
+template <class... Members>
+DocumentTable object_with(Members&&... members) {
+  DocumentTable table{.object = true};
+  table.add_row().add(std::forward<Members>(members)...);
+  return table;
+}
+
+/// Adds columns to the row of `value`: names and getters (members or functions) in turn.
+template <class Value, class Getter, class... More>
+void add_columns(TableRow& row, const Value& value, const char* name, const Getter& getter, const More&... more) {
+  row.add(name, DocumentValue(std::invoke(getter, value)));
+  if constexpr (sizeof...(more) > 0) add_columns(row, value, more...);
+}
+
+/// Returns a table with a row per value, and columns as in add_columns().
+template <class Values, class... Columns>
+DocumentTable list_of(const Values& values, const Columns&... columns) {
+  DocumentTable table;
+  for (const auto& value : values) {
+    TableRow row = table.add_row();
+    add_columns(row, value, columns...);
+  }
+  return table;
+}
+
 /// Place of a part: on a terminal, `brief` only without --verbose, `verbose` only with it; `page` only on pages and in
 /// the files of --plots.
 enum class Shown : std::uint8_t { never, brief, verbose, always, page };
@@ -143,8 +187,11 @@ struct Document {
   std::vector<std::string> lead =
       {};  ///< paragraphs that replace the answer on a terminal; empty: the answer in one paragraph
 
-  void add(std::string name, DocumentValue value) {
+  /// Adds members of the JSON only: names and values in turn.
+  template <class... More>
+  void add(std::string name, DocumentValue value, More&&... more) {
     parts.push_back({.name = std::move(name), .what = std::move(value)});
+    if constexpr (sizeof...(more) > 0) add(std::forward<More>(more)...);
   }
   /// Adds lines of text for people only.
   void print(std::string text, Shown shown = Shown::always) {

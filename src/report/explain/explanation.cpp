@@ -330,34 +330,24 @@ void add_run(TableRow row, const Explanation& explanation, std::size_t index) {
   DocumentTable what_ifs;
   const auto add_saving = [&](TableRow& part_row, const Cause& cause, const Cause::Part& part) {
     const PartSaving check = saving_of_part(explanation, index, cause, part);
-    part_row.add("tried", index_of(explanation, check.what_if))
-        .add("saving_if_twice_as_fast", check.what_if != nullptr ? DocumentValue(check.saving) : DocumentValue())
-        .add("why_not", check.why_not)
-        .add("why_more", check.why_more);
+    part_row.add("tried", index_of(explanation, check.what_if), "saving_if_twice_as_fast",
+                 check.what_if != nullptr ? DocumentValue(check.saving) : DocumentValue(), "why_not", check.why_not,
+                 "why_more", check.why_more);
   };
   for (const WhatIf& what_if : explanation.what_ifs) {
     const Effect& effect = what_if.effects.at(index);
     const auto [least, most] = saving_between(explanation, index, what_if);
-    what_ifs.add_row()
-        .add("kind", to_string(what_if.kind))
-        .add("on", what_if.on)
-        .add("factor", what_if.factor)
-        .add("change", what_if.change)
-        .add("assumption", what_if.assumption)
-        .add("step_seconds", effect.step_seconds)
-        .add("target_seconds", effect.target_seconds)
-        .add("saving", saving_of(explanation, index, what_if))
-        .add("saving_low", least)
-        .add("saving_high", most);
+    what_ifs.add_row().add("kind", to_string(what_if.kind), "on", what_if.on, "factor", what_if.factor, "change",
+                           what_if.change, "assumption", what_if.assumption, "step_seconds", effect.step_seconds,
+                           "target_seconds", effect.target_seconds, "saving", saving_of(explanation, index, what_if),
+                           "saving_low", least, "saving_high", most);
   }
   std::vector<std::int64_t> useful;
   for (const WhatIf* best : most_useful(explanation, index, kMostUseful))
     useful.push_back(best - explanation.what_ifs.data());
   add_figures(row, run, explanation.result);
-  row.add("critical_path", bounds_of(run))
-      .add("causes", causes_table(run, add_saving))
-      .add("what_if", what_ifs)
-      .add("most_useful", useful);
+  row.add("critical_path", bounds_of(run), "causes", causes_table(run, add_saving), "what_if", what_ifs, "most_useful",
+          useful);
 }
 
 /// Returns "saves 23.2 %", "takes 4.0 % longer" or "no difference".
@@ -371,17 +361,12 @@ void add_useful(DocumentTable& table, const Explanation& explanation, std::size_
   const RunResult& run = explanation.result.runs[index];
   const std::vector<const WhatIf*> best = most_useful(explanation, index, kMostUseful);
   if (best.empty())
-    table.add_row()
-        .say("run", run.spec.label)
-        .say("change", in_words(Statement{"nothing-helps"}))
-        .say("effect", "")
-        .say("saving", "");
+    table.add_row().say("run", run.spec.label, "change", in_words(Statement{"nothing-helps"}), "effect", "", "saving",
+                        "");
   for (const WhatIf* one : best)
-    table.add_row()
-        .say("run", run.spec.label)
-        .say("change", in_words(*one))
-        .say("effect", effect_in_words(run, one->effects[index]))
-        .say("saving", saving_in_words(saving_of(explanation, index, *one)));
+    table.add_row().say("run", run.spec.label, "change", in_words(*one), "effect",
+                        effect_in_words(run, one->effects[index]), "saving",
+                        saving_in_words(saving_of(explanation, index, *one)));
 }
 
 /// Returns the causes on a run's critical path, each with its parts.
@@ -389,12 +374,8 @@ DocumentTable path_table(const Explanation& explanation, std::size_t index) {
   DocumentTable table;
   const auto add = [&](const std::string& cause, double share, double seconds, const std::string& saving,
                        const std::string& why) {
-    table.add_row()
-        .say("cause", cause)
-        .say("share", share_in_words(share))
-        .say("time per step", human_seconds(seconds))
-        .say("twice as fast", saving)
-        .say("why the saving is small or large", why);
+    table.add_row().say("cause", cause, "share", share_in_words(share), "time per step", human_seconds(seconds),
+                        "twice as fast", saving, "why the saving is small or large", why);
   };
   for (const Cause& cause : causes_of(explanation.result.runs[index])) {
     add(cause_in_words(cause.kind), cause.share, cause.seconds, "", "");
@@ -448,16 +429,13 @@ void add_changes(Document& document, const Explanation& explanation, std::size_t
     const double saving = saving_by(one);
     const Effect& effect = one->effects[index];
     const bool idle = std::abs(saving) < kLeastSaving;
-    table.add_row()
-        .say("change", in_words(*one))
-        .say("saving", saving_in_words(saving))
-        .say("a step", human_seconds(effect.step_seconds))
-        .say(explanation.result.timing_only ? "" : "to the target",
-             effect.target_seconds ? human_seconds(*effect.target_seconds) : "–")
-        .say("kind", one->kind == WhatIf::Kind::batch   ? "batch (a guess: its steps are not simulated)"
-                     : one->kind == WhatIf::Kind::limit ? "limit: no change can save more"
-                                                        : to_string(one->kind))
-        .say("why not", idle ? why_idle(explanation, index, *one) : "");
+    table.add_row().say("change", in_words(*one), "saving", saving_in_words(saving), "a step",
+                        human_seconds(effect.step_seconds), explanation.result.timing_only ? "" : "to the target",
+                        effect.target_seconds ? human_seconds(*effect.target_seconds) : "–", "kind",
+                        one->kind == WhatIf::Kind::batch   ? "batch (a guess: its steps are not simulated)"
+                        : one->kind == WhatIf::Kind::limit ? "limit: no change can save more"
+                                                           : to_string(one->kind),
+                        "why not", idle ? why_idle(explanation, index, *one) : "");
     if (idle) continue;
     chart.names.push_back(in_words(*one));
     left.push_back(1 - saving);
@@ -484,21 +462,21 @@ void add_page(Document& document, const Explanation& explanation) {
   DocumentTable facts, useful;
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     const RunResult& run = result.runs[i];
-    facts.add_row()
-        .add("about", run.spec.label)
-        .add("words", run.steps == 0     ? in_words(Statement{"no-step"})
-                      : run.event_driven ? time_sentence(run)
-                                         : causes_in_words(run));
+    facts.add_row().add("about", run.spec.label, "words",
+                        run.steps == 0     ? in_words(Statement{"no-step"})
+                        : run.event_driven ? time_sentence(run)
+                                           : causes_in_words(run));
     if (run.steps > 0) add_useful(useful, explanation, i);
   }
   document.parts.push_back({.name = "facts", .what = std::move(facts), .page_alone = true});
   document.parts.push_back({.shown = Shown::page,
                             .heading = "The changes that save most, each simulated; of changes to links, only the best",
                             .what = std::move(useful)});
-  document.parts.push_back({.shown = Shown::page,
-                            .text = "The critical path shows the waits of this step, not those of a changed step. Each "
-                                    "part therefore has a simulated saving, as if the part were twice as fast. A "
-                                    "reason follows if this saving is far from half of the part's share."});
+  document.print(
+      "The critical path shows the waits of this step, not those of a changed step. Each "
+      "part therefore has a simulated saving, as if the part were twice as fast. A "
+      "reason follows if this saving is far from half of the part's share.",
+      Shown::page);
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     if (result.runs[i].steps == 0) continue;
     document.parts.push_back(
@@ -624,19 +602,15 @@ Document document_of(const Explanation& explanation) {
   const Answer answer = answer_to(result);
   Document document{result, headline_of(explanation, answer)};
   add_page(document, explanation);
-  document.add("scenario.seed", result.seed);
-  document.add("learned_on", result.learned_on);
-  document.add("timed_as", result.timed_as);
-  document.add("answer", object_of(answer, result));
-  document.add("headline", document.answer);
+  document.add("scenario.seed", result.seed, "learned_on", result.learned_on, "timed_as", result.timed_as, "answer",
+               object_of(answer, result), "headline", document.answer);
   DocumentTable runs;
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     if (result.runs[i].steps > 0) document.lead.push_back(answer_on(explanation, i));
     document.print((i == 0 ? "" : "\n") + text_on(explanation, i));
     add_run(runs.add_row(), explanation, i);
   }
-  document.add("runs", runs);
-  document.add("links_left_out", explanation.links_left_out);
+  document.add("runs", runs, "links_left_out", explanation.links_left_out);
   document.print("\n");
   document.parts.push_back({.name = "notes", .shown = Shown::always, .what = explanation.notes});
   document.rests_on(background(result, false), Shown::brief);

@@ -43,22 +43,15 @@ void add_layout(TableRow row, const LayoutTrial& trial) {
   const spec::ParallelismSpec& how = trial.layout.how;
   const bool again = how.recomputation != spec::Recomputation::none;
   row.say("data×tensor×pipeline", division_of(trial))
-      .add("replicas", trial.layout.replicas)
-      .add("batch", trial.layout.batch)
-      .add("tensor", how.tensor)
-      .add("sequence_parallel", how.sequence_parallel)
-      .add("context", how.context)
-      .add("pipeline", how.pipeline)
-      .add("interleave", how.interleave)
-      .add("schedule", spec::to_string(how.order))
+      .add("replicas", trial.layout.replicas, "batch", trial.layout.batch, "tensor", how.tensor, "sequence_parallel",
+           how.sequence_parallel, "context", how.context, "pipeline", how.pipeline, "interleave", how.interleave,
+           "schedule", spec::to_string(how.order))
       .add("micro_batch", "micro", how.micro_batch > 0 ? how.micro_batch : trial.layout.batch, Unit::plain)
       .add("recompute", "again", spec::to_string(how.recomputation), Unit::plain,
            again ? spec::to_string(how.recomputation) : "–")
       .add("sharding", "sharding", spec::to_string(how.sharding), Unit::plain, zero_of(how))
-      .add("sharding_group", how.sharding_group > 0 ? DocumentValue(how.sharding_group) : DocumentValue())
-      .add("expert_parallel", how.experts)
-      .add("set", trial.layout.set)
-      .add("written", trial.written);
+      .add("sharding_group", or_null(how.sharding_group > 0, how.sharding_group), "expert_parallel", how.experts, "set",
+           trial.layout.set, "written", trial.written);
 }
 
 void add_parts(TableRow row, const std::string& of, const StepParts& parts, bool for_people) {
@@ -73,7 +66,7 @@ void add_parts(TableRow row, const std::string& of, const StepParts& parts, bool
 
 void add_trial(TableRow row, const LayoutTrial& trial, const LayoutReport& report) {
   add_layout(row, trial);
-  row.add("memory_bytes", trial.bytes).add("fits", report.fits(trial.bytes));
+  row.add("memory_bytes", trial.bytes, "fits", report.fits(trial.bytes));
   add_parts(row, "estimate", trial.estimate, false);
   if (!trial.simulated) {
     row.add("simulated", DocumentValue());
@@ -84,9 +77,9 @@ void add_trial(TableRow row, const LayoutTrial& trial, const LayoutReport& repor
   const Throughput* done = run.throughput ? &*run.throughput : nullptr;
   const bool tokens = done != nullptr && done->tokens;
   row.add("simulated.step_seconds", "a step", run.step_seconds, Unit::seconds, step_of(run))
-      .add("simulated.low", run.step_band ? DocumentValue(run.step_band->low) : DocumentValue())
-      .add("simulated.high", run.step_band ? DocumentValue(run.step_band->high) : DocumentValue())
-      .add("simulated.may_be_wrong_by", doubt_of(run))
+      .add("simulated.low", run.step_band ? DocumentValue(run.step_band->low) : DocumentValue(), "simulated.high",
+           run.step_band ? DocumentValue(run.step_band->high) : DocumentValue(), "simulated.may_be_wrong_by",
+           doubt_of(run))
       .add("simulated.tokens_per_second", tokens ? "tokens/s" : "",
            done ? DocumentValue(done->tokens) : DocumentValue(), Unit::rate)
       .add("simulated.samples_per_second", tokens ? "" : "samples/s",
@@ -205,26 +198,19 @@ Document document_of(const LayoutReport& report) {
                             .text = more ? "\n" : "",
                             .page_alone = true});
   if (!report.trials.empty()) document.charts = {parts_of_steps(report), time_against_memory(report)};
-  document.add("workload", report.workload);
-  document.add("run", report.run);
-  document.add("device", report.device);
-  document.add("devices", report.devices);
-  document.add("global_batch", report.global_batch);
-  document.add("device_bytes", report.device_bytes > 0 ? DocumentValue(report.device_bytes) : DocumentValue());
-  document.add("memory_margin", report.margin);
-  document.add("divisible", report.divisible);
-  document.add("fitting", report.fitting);
-  DocumentTable failed;
-  for (const FailedLayout& one : report.failed) failed.add_row().add("set", one.set).add("why", one.fault);
-  document.parts.push_back({.name = "failed", .what = std::move(failed)});
-  document.add("tied", report.tied);
+  document.add("workload", report.workload, "run", report.run, "device", report.device, "devices", report.devices,
+               "global_batch", report.global_batch, "device_bytes",
+               or_null(report.device_bytes > 0, report.device_bytes), "memory_margin", report.margin, "divisible",
+               report.divisible, "fitting", report.fitting, "failed",
+               list_of(report.failed, "set", &FailedLayout::set, "why", &FailedLayout::fault), "tied", report.tied);
   DocumentTable layouts{.best_first = true};
   for (std::size_t i = 0; i < report.trials.size(); ++i)
     add_trial(layouts.add_row(i >= kBestLayouts && !report.trials[i].written), report.trials[i], report);
   const bool written = std::ranges::any_of(report.trials, &LayoutTrial::written);
-  document.parts.push_back({.shown = Shown::page,
-                            .text = "Fastest first. CP: parts of a sequence; EP: devices that divide experts; in "
-                                    "brackets: pieces per stage; ZB: ZB-H1; V: DualPipeV; G: GPipe."});
+  document.print(
+      "Fastest first. CP: parts of a sequence; EP: devices that divide experts; in brackets: pieces per stage; ZB: "
+      "ZB-H1; V: DualPipeV; G: GPipe.",
+      Shown::page);
   document.parts.push_back({.name = "layouts",
                             .shown = Shown::always,
                             .what = std::move(layouts),
@@ -240,13 +226,9 @@ Document document_of(const LayoutReport& report) {
   if (!report.trials.empty()) {
     document.parts.push_back({.shown = Shown::always, .what = BestSettings{report.trials.front().layout.set}});
   }
-  document.parts.push_back(
-      {.name = "without_room", .what = object_of(report.roomy ? &*report.roomy : nullptr, report)});
-  document.add("fixed", report.fixed);
-  document.parts.push_back({.name = "written_unasked",
-                            .what = object_of(report.unasked.empty() ? nullptr : &report.unasked.front(), report)});
-  document.parts.push_back(
-      {.name = "written_without_room", .what = object_of(report.unfit ? &*report.unfit : nullptr, report)});
+  document.add("without_room", object_of(report.roomy ? &*report.roomy : nullptr, report), "fixed", report.fixed,
+               "written_unasked", object_of(report.unasked.empty() ? nullptr : &report.unasked.front(), report),
+               "written_without_room", object_of(report.unfit ? &*report.unfit : nullptr, report));
   document.say({Statement{"layouts-searched"}
                     .with("divisible", static_cast<double>(report.divisible))
                     .with("fitting", static_cast<double>(report.fitting))

@@ -26,74 +26,39 @@ const char* mark_of(GoalStanding standing) {
 /// Returns an object with the results of a trial.
 DocumentTable object_of(const Trial& trial, const PlanReport& report) {
   const TrialEnds ends = ends_of(trial);
-  DocumentTable table{.object = true};
-  table.add_row()
-      .add("reached", trial.reached)
-      .add("best_accuracy", trial.accuracy)
-      .add("seeds", trial.seeds)
-      .add("seeds_missed", trial.seeds_missed)
-      .add("timed", trial.timed)
-      .add("seconds", trial.reached ? DocumentValue(trial.seconds) : DocumentValue())
-      .add("low", ends.seconds.low)
-      .add("high", ends.seconds.high)
-      .add("money", trial.costs.money)
-      .add("joules", trial.costs.joules)
-      .add("grams_co2e", trial.costs.carbon)
-      .add("lines_per_month", trial.lines_per_month)
-      .add("memory_bytes", trial.memory)
-      .add("watts", trial.watts)
-      .add("devices", trial.devices)
-      .add("throughput", trial.throughput)
-      .add("throughput_low", ends.throughput.low)
-      .add("throughput_high", ends.throughput.high)
-      .add("throughput_of", trial.tokens ? "tokens" : "samples")
-      .add("scaling_efficiency", trial.scaling)
-      .add("scaling_low", ends.scaling.low)
-      .add("scaling_high", ends.scaling.high)
-      .add("layout", trial.layout ? DocumentValue(trial.layout->set) : DocumentValue())
-      .add("infeasible", trial.infeasible.empty() ? DocumentValue() : DocumentValue(trial.infeasible))
-      .add("meets", meets(report.goal, trial))
-      .add("standing", to_string(standing_of(report.goal, trial)))
-      .add("of_limit", excess(report.goal, trial));
-  return table;
-}
-
-DocumentTable tried_of(const PlanReport& report, const GoalAnswer& answer) {
-  DocumentTable tried;
-  for (const Tried& one : answer.tried)
-    tried.add_row().add("number", one.number).add("value", one.value).add("trial", object_of(one.trial, report));
-  return tried;
+  return object_with("reached", trial.reached, "best_accuracy", trial.accuracy, "seeds", trial.seeds, "seeds_missed",
+                     trial.seeds_missed, "timed", trial.timed, "seconds", or_null(trial.reached, trial.seconds), "low",
+                     ends.seconds.low, "high", ends.seconds.high, "money", trial.costs.money, "joules",
+                     trial.costs.joules, "grams_co2e", trial.costs.carbon, "lines_per_month", trial.lines_per_month,
+                     "memory_bytes", trial.memory, "watts", trial.watts, "devices", trial.devices, "throughput",
+                     trial.throughput, "throughput_low", ends.throughput.low, "throughput_high", ends.throughput.high,
+                     "throughput_of", trial.tokens ? "tokens" : "samples", "scaling_efficiency", trial.scaling,
+                     "scaling_low", ends.scaling.low, "scaling_high", ends.scaling.high, "layout",
+                     trial.layout ? DocumentValue(trial.layout->set) : DocumentValue(), "infeasible",
+                     or_null(!trial.infeasible.empty(), trial.infeasible), "meets", meets(report.goal, trial),
+                     "standing", to_string(standing_of(report.goal, trial)), "of_limit", excess(report.goal, trial));
 }
 
 void add_answer(TableRow row, const PlanReport& report, const GoalAnswer& answer) {
   std::map<std::string, std::string> changes;
   for (const Change& change : answer.choices) changes[change.path] = change.value;
-  DocumentTable chosen{.object = true}, neighbour{.object = true}, band{.object = true}, again;
-  if (answer.answer) chosen.add_row().add("path", answer.answer->path).add("value", answer.answer->value);
+  DocumentValue chosen, neighbour, band;
+  if (answer.answer) chosen = object_with("path", answer.answer->path, "value", answer.answer->value);
   if (answer.neighbour)
-    neighbour.add_row().add("value", answer.neighbour->value).add("trial", object_of(*answer.neighbour_trial, report));
+    neighbour = object_with("value", answer.neighbour->value, "trial", object_of(*answer.neighbour_trial, report));
   if (answer.may || answer.safe)
-    band.add_row()
-        .add("may", answer.may)
-        .add("safe", answer.safe)
-        .add("assumed", answer.trial.assumed_scatter.has_value());
-  for (const Stretch& stretch : answer.misses_again)
-    again.add_row().add("from", stretch.from).add("to", stretch.to).add("to_the_end", stretch.to_the_end);
+    band = object_with("may", answer.may, "safe", answer.safe, "assumed", answer.trial.assumed_scatter.has_value());
   const std::vector<Statement> remarks = remarks_on(report, answer);
   const bool says_accuracy = !remarks.empty() && remarks.front().kind == "target-missed";
   std::string takes = says_accuracy ? std::string() : in_words(takes_of(report, answer.trial));
   for (const std::string& remark : in_words(remarks)) takes += (takes.empty() ? "" : "; ") + remark;
   row.add("run", "  run", answer.run, Unit::plain,
           fmt::format("{} {}", mark_of(standing_of(report.goal, answer.trial)), answer.run))
-      .add("met", answer.met)
-      .add("tied", answer.tied)
-      .add("front", answer.front)
+      .add("met", answer.met, "tied", answer.tied, "front", answer.front)
       .add("changes", "changes", changes, Unit::plain, words::assignments_in_words(assignments_of(answer)))
-      .add("answer", chosen)
-      .add("trial", object_of(answer.trial, report))
-      .add("neighbour", neighbour)
-      .add("band", band)
-      .add("misses_again", again)
+      .add("answer", chosen, "trial", object_of(answer.trial, report), "neighbour", neighbour, "band", band,
+           "misses_again",
+           list_of(answer.misses_again, "from", &Stretch::from, "to", &Stretch::to, "to_the_end", &Stretch::to_the_end))
       .add("remarks", "figures; distance to the goal", remarks, Unit::plain, takes)
       .page("goal", fmt::format("{}{}{}", to_string(standing_of(report.goal, answer.trial)),
                                 answer.met && answer.front ? ", on the front" : "",
@@ -103,27 +68,18 @@ void add_answer(TableRow row, const PlanReport& report, const GoalAnswer& answer
                                 : !answer.safe                            ? "from " + *answer.may + " on"
                                 : answer.may && answer.may != answer.safe ? *answer.may + " to " + *answer.safe
                                                                           : *answer.safe)
-      .add("tried", tried_of(report, answer));
+      .add("tried", list_of(answer.tried, "number", &Tried::number, "value", &Tried::value, "trial",
+                            [&](const Tried& one) { return object_of(one.trial, report); }));
 }
 
 DocumentTable object_of_goal(const PlanReport& report) {
   const spec::GoalSpec& goal = report.goal;
-  DocumentTable table{.object = true};
-  table.add_row()
-      .add("accuracy", report.timing_only ? DocumentValue() : DocumentValue(report.target_accuracy))
-      .add("seconds", goal.seconds)
-      .add("money", goal.money)
-      .add("joules", goal.joules)
-      .add("grams_co2e", goal.carbon)
-      .add("memory_bytes", goal.memory)
-      .add("watts", goal.watts)
-      .add("devices", goal.devices)
-      .add("throughput", goal.throughput)
-      .add("scaling_efficiency", goal.scaling)
-      .add("objective", to_string(objective_of(goal)))
-      .add("against", goal.against ? DocumentValue(to_string(*goal.against)) : DocumentValue())
-      .add("layouts", goal.layouts.has_value());
-  return table;
+  return object_with("accuracy", or_null(!report.timing_only, report.target_accuracy), "seconds", goal.seconds, "money",
+                     goal.money, "joules", goal.joules, "grams_co2e", goal.carbon, "memory_bytes", goal.memory, "watts",
+                     goal.watts, "devices", goal.devices, "throughput", goal.throughput, "scaling_efficiency",
+                     goal.scaling, "objective", to_string(objective_of(goal)), "against",
+                     goal.against ? DocumentValue(to_string(*goal.against)) : DocumentValue(), "layouts",
+                     goal.layouts.has_value());
 }
 
 }  // namespace
@@ -351,27 +307,22 @@ Document document_of(const PlanReport& report) {
   document.print(
       paragraph(document.setting + ". Marks by the band of values: ✓ met, ~ likely met, ? undecided, ✗ missed.") +
       '\n');
-  document.add("learned_on", report.learned_on);
-  document.add("timed_as", report.timed_as);
+  document.add("learned_on", report.learned_on, "timed_as", report.timed_as);
   std::map<std::string, std::string> names;
   for (const spec::AllowedChange& change : report.goal.allowed)
     names[change.varied.path] = path_in_words(change.varied.path);
-  document.add("names", names);
-  document.add("goal", object_of_goal(report));
-  document.add("currency", report.currency.empty() ? DocumentValue() : DocumentValue(report.currency));
-  document.parts.push_back(
-      {.shown = Shown::page,
-       .text = "Answers that meet the goal come first, the best first. If the goal is missed, the figures are those of "
+  document.add("names", names, "goal", object_of_goal(report), "currency",
+               or_null(!report.currency.empty(), report.currency));
+  document.print("Answers that meet the goal come first, the best first. If the goal is missed, the figures are those of "
                "the nearest choice tried. Met: all of the band meets the goal. Likely met: the expected value meets "
-               "the goal. Missed: no part of the band meets the goal. Otherwise the answer is undecided."});
+               "the goal. Missed: no part of the band meets the goal. Otherwise the answer is undecided.", Shown::page);
   DocumentTable answers{.best_first = report.answers.front().met, .style = {.prose = true}};
   for (const GoalAnswer& answer : report.answers)
     add_answer(answers.add_row(answers.rows.size() >= kMostAnswers), report, answer);
   document.parts.push_back({.name = "answers", .shown = Shown::always, .what = std::move(answers)});
   if (report.answers.size() > kMostAnswers)
     document.print(fmt::format("  … and {} more\n", report.answers.size() - kMostAnswers), Shown::brief);
-  document.add("timing_runs", report.timing_runs);
-  document.add("learned_runs", report.learned_runs);
+  document.add("timing_runs", report.timing_runs, "learned_runs", report.learned_runs);
   const GoalAnswer& best = report.answers.front();
   if (best.trial.layout) {
     BestSettings settings{assignments_of(best)};

@@ -25,54 +25,38 @@ void add_figures(TableRow& row, const RunResult& run, const Result& result) {
   for (std::size_t i = 0; i < figures().size(); ++i) row.add(figures()[i].name, value_of(values, i));
 }
 
+DocumentTable object_of(const estimate::Estimate& estimate) {
+  return object_with("value", estimate.value, "low", estimate.low, "high", estimate.high);
+}
+
 DocumentTable object_of(const Answer& answer, const Result& result) {
-  DocumentTable ranking, pairs, table{.object = true};
+  using Pair = Answer::Pair;
+  const auto label = [&](std::size_t run) { return result.runs[run].spec.label; };
+  DocumentTable ranking;
   for (const Answer::Place& place : answer.ranking) {
-    DocumentTable of_first{.object = true};
+    DocumentValue of_first;
     const estimate::Verdict& verdict = place.verdict;
-    if (&place != answer.ranking.data())
-      of_first.add_row()
-          .add("value", verdict.ratio.value)
-          .add("low", verdict.ratio.low)
-          .add("high", verdict.ratio.high);
+    if (&place != answer.ranking.data()) of_first = object_of(verdict.ratio);
     const bool open = verdict.standing == estimate::Standing::undecided;
-    ranking.add_row()
-        .add("run", result.runs[place.run].spec.label)
-        .add("seconds", place.seconds)
-        .add("low", place.low)
-        .add("high", place.high)
-        .add("seeds", place.seeds)
-        .add("of_first", of_first)
-        .add("verdict", to_string(verdict.standing))
-        .add("would_tell", open ? DocumentValue(to_string(verdict.would_tell)) : DocumentValue());
+    ranking.add_row().add("run", label(place.run), "seconds", place.seconds, "low", place.low, "high", place.high,
+                          "seeds", place.seeds, "of_first", of_first, "verdict", to_string(verdict.standing),
+                          "would_tell", or_null(open, to_string(verdict.would_tell)));
   }
-  for (const Answer::Pair& pair : answer.pairs)
-    pairs.add_row()
-        .add("run", result.runs[pair.run].spec.label)
-        .add("of", result.runs[pair.of].spec.label)
-        .add("value", pair.times.value)
-        .add("low", pair.times.low)
-        .add("high", pair.times.high);
-  table.add_row()
-      .add("metric", to_string(answer.metric))
-      .add("of", answer.of)
-      .add("margin", estimate::kMargin)
-      .add("rounding_steps", answer.rounding_steps)
-      .add("statements", answer.statements)
-      .add("ranking", ranking)
-      .add("pairs", pairs);
-  return table;
+  return object_with(
+      "metric", to_string(answer.metric), "of", answer.of, "margin", estimate::kMargin, "rounding_steps",
+      answer.rounding_steps, "statements", answer.statements, "ranking", ranking, "pairs",
+      list_of(
+          answer.pairs, "run", [&](const Pair& pair) { return label(pair.run); }, "of",
+          [&](const Pair& pair) { return label(pair.of); }, "value", [](const Pair& pair) { return pair.times.value; },
+          "low", [](const Pair& pair) { return pair.times.low; }, "high",
+          [](const Pair& pair) { return pair.times.high; }));
 }
 
 DocumentTable bounds_of(const RunResult& run) {
-  DocumentTable bounds;
-  for (const step::Bound& bound : run.bounds)
-    bounds.add_row()
-        .add("resource", name_of(bound))
-        .add("kind", bound.kind)
-        .add("seconds", bound.seconds)
-        .add("share", bound.share);
-  return bounds;
+  using step::Bound;
+  return list_of(
+      run.bounds, "resource", [](const Bound& bound) { return name_of(bound); }, "kind", &Bound::kind, "seconds",
+      &Bound::seconds, "share", &Bound::share);
 }
 
 DocumentTable causes_table(const RunResult& run,
@@ -82,13 +66,10 @@ DocumentTable causes_table(const RunResult& run,
     DocumentTable on;
     for (const Cause::Part& part : cause.parts) {
       TableRow row = on.add_row();
-      row.add("pattern", name_of(part))
-          .add("resources", part.resources)
-          .add("seconds", part.seconds)
-          .add("share", part.share);
+      row.add("pattern", name_of(part), "resources", part.resources, "seconds", part.seconds, "share", part.share);
       if (add_more) add_more(row, cause, part);
     }
-    causes.add_row().add("kind", cause.kind).add("seconds", cause.seconds).add("share", cause.share).add("on", on);
+    causes.add_row().add("kind", cause.kind, "seconds", cause.seconds, "share", cause.share, "on", on);
   }
   return causes;
 }

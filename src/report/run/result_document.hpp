@@ -14,6 +14,8 @@ namespace dadsim::report {
 /// Adds all figures of a run by name; unknown ones are null.
 void add_figures(TableRow& row, const RunResult& run, const Result& result);
 
+/// Returns a value with its interval as an object.
+DocumentTable object_of(const estimate::Estimate& estimate);
 /// Returns the answer as an object.
 DocumentTable object_of(const Answer& answer, const Result& result);
 

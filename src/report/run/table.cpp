@@ -683,11 +683,8 @@ DocumentTable costs_of(const Result& result) {
   };
   for (const RunResult& run : result.runs) {
     if (!run.costs || result.currency.empty()) continue;
-    table.add_row()
-        .say("run", run.spec.label)
-        .say("to " + target_text(result.target_accuracy), cell(run.costs->to_target))
-        .say("whole run", cell(run.costs->whole))
-        .say("at scale", cell(run.costs->at_scale));
+    table.add_row().say("run", run.spec.label, "to " + target_text(result.target_accuracy), cell(run.costs->to_target),
+                        "whole run", cell(run.costs->whole), "at scale", cell(run.costs->at_scale));
   }
   return table;
 }
@@ -699,7 +696,7 @@ DocumentTable steps_by_seed(const Result& result) {
     if (!run.at_scale) continue;
     std::vector<std::string> steps;
     for (const auto& one : run.at_scale->steps_to_target) steps.push_back(one ? human_count(one->at) : "not reached");
-    table.add_row().say("run", run.spec.label).say("steps by seed", listed(steps));
+    table.add_row().say("run", run.spec.label, "steps by seed", listed(steps));
   }
   return table;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/run/result_document.hpp"
 #include "report/scale_study/scale_study_report.hpp"
 #include "support/human.hpp"
 
@@ -44,24 +45,14 @@ std::vector<double> steps_of(const estimate::StepsToTarget& steps) {
 }
 
 DocumentTable object_of(const StudiedSize& size) {
-  DocumentTable table{.object = true};
-  table.add_row()
-      .add("parameters", size.parameters)
-      .add("rows_per_width", size.rows_per_width)
-      .add("batch", size.batch)
-      .add("critical_batch", size.critical_batch);
-  return table;
+  return object_with("parameters", size.parameters, "rows_per_width", size.rows_per_width, "batch", size.batch,
+                     "critical_batch", size.critical_batch);
 }
 
-DocumentTable object_of(const std::optional<estimate::LadderPrediction>& prediction) {
-  DocumentTable table{.object = true};
-  if (prediction)
-    table.add_row()
-        .add("value", prediction->ratio)
-        .add("low", prediction->low)
-        .add("high", prediction->high)
-        .add("decades_beyond", prediction->distance);
-  return table;
+DocumentValue object_of(const std::optional<estimate::LadderPrediction>& prediction) {
+  if (!prediction) return {};
+  return object_with("value", prediction->ratio, "low", prediction->low, "high", prediction->high, "decades_beyond",
+                     prediction->distance);
 }
 
 DocumentTable rungs_of(const ScaleStudyReport& report) {
@@ -76,9 +67,7 @@ DocumentTable rungs_of(const ScaleStudyReport& report) {
     }
     TableRow row = rungs.add_row();
     row.add("changes", "rung", changes, Unit::plain, name + (rung.held_out ? " (left out)" : ""))
-        .add("learned_on", rung.learned_on)
-        .add("size", object_of(rung.size))
-        .add("held_out", rung.held_out);
+        .add("learned_on", rung.learned_on, "size", object_of(rung.size), "held_out", rung.held_out);
     for (const spec::SizeKind kind : report.against) row.say(size_in_words(kind), size_text(kind, rung.size.of(kind)));
     row.add("gradient_sharing_steps", "gradient sharing", steps_of(rung.gradient_sharing), Unit::plain,
             mean_steps(rung.gradient_sharing));
@@ -126,20 +115,12 @@ std::string tested_text(const StudiedRun& run) {
 }
 
 DocumentTable ratios_of(const StudiedRun& run) {
-  DocumentTable ratios;
-  for (const StudiedRatio& at : run.rungs) {
-    DocumentTable seen{.object = true};
-    if (at.ratio) seen.add_row().add("value", at.ratio->value).add("low", at.ratio->low).add("high", at.ratio->high);
-    ratios.add_row()
-        .add("steps", steps_of(at.steps))
-        .add("relative_steps", seen)
-        .add("why_not", at.why_not)
-        .add("more_than", at.more_than)
-        .add("seed_variance", at.seed_variance)
-        .add("predicted", object_of(at.predicted))
-        .add("held", at.held);
-  }
-  return ratios;
+  using Ratio = StudiedRatio;
+  return list_of(
+      run.rungs, "steps", [](const Ratio& at) { return steps_of(at.steps); }, "relative_steps",
+      [](const Ratio& at) { return at.ratio ? DocumentValue(report::object_of(*at.ratio)) : DocumentValue(); }, "why_not",
+      &Ratio::why_not, "more_than", &Ratio::more_than, "seed_variance", &Ratio::seed_variance, "predicted",
+      [](const Ratio& at) { return object_of(at.predicted); }, "held", &Ratio::held);
 }
 
 /// Returns the fit along the first kind of size, from the smallest rung to the largest or to the workload. Other kinds
@@ -168,27 +149,18 @@ std::vector<std::pair<double, estimate::LadderPrediction>> fit_along(const estim
   return along;
 }
 
-DocumentTable fit_of(const StudiedRun& run, const ScaleStudyReport& report) {
-  DocumentTable fit{.object = true}, slopes, along;
-  if (!run.fit) return fit;
+DocumentValue fit_of(const StudiedRun& run, const ScaleStudyReport& report) {
+  DocumentTable slopes, along;
+  if (!run.fit) return {};
   for (std::size_t i = 0; i < report.against.size(); ++i) {
     const estimate::Slope& slope = run.fit->slopes()[i];
-    slopes.add_row()
-        .add("against", to_string(report.against[i]))
-        .add("per_decade", slope.per_decade)
-        .add("standard_error", slope.error)
-        .add("chance", slope.chance)
-        .add("shown", slope.shown);
+    slopes.add_row().add("against", to_string(report.against[i]), "per_decade", slope.per_decade, "standard_error",
+                         slope.error, "chance", slope.chance, "shown", slope.shown);
   }
   for (const auto& [size, at] : fit_along(*run.fit, report))
-    along.add_row().add("size", size).add("value", at.ratio).add("low", at.low).add("high", at.high);
-  fit.add_row()
-      .add("rungs", run.fit->rungs().size())
-      .add("trend", run.fit->shows_trend())
-      .add("slopes", slopes)
-      .add("spread", run.fit->spread())
-      .add("along", along);
-  return fit;
+    along.add_row().add("size", size, "value", at.ratio, "low", at.low, "high", at.high);
+  return object_with("rungs", run.fit->rungs().size(), "trend", run.fit->shows_trend(), "slopes", slopes, "spread",
+                     run.fit->spread(), "along", along);
 }
 
 DocumentTable runs_of(const ScaleStudyReport& report) {
@@ -196,9 +168,7 @@ DocumentTable runs_of(const ScaleStudyReport& report) {
   for (const StudiedRun& run : report.runs)
     runs.add_row()
         .add("label", "run", run.label, Unit::plain)
-        .add("algorithm", run.algorithm)
-        .add("set", run.set)
-        .add("as_many_by_definition", run.as_many_by_definition)
+        .add("algorithm", run.algorithm, "set", run.set, "as_many_by_definition", run.as_many_by_definition)
         .add("fit", "trend", fit_of(run, report), Unit::plain, trend_in_words(run, report.against))
         .add("rungs", "predicted: seen", ratios_of(run), Unit::plain, tested_text(run))
         .add("why_no_fit", run.why_no_fit)
@@ -343,13 +313,9 @@ Document document_of(const ScaleStudyReport& report) {
   std::erase_if(document.charts, [](const Chart& chart) { return chart.series.empty(); });
   std::vector<std::string> against;
   for (const spec::SizeKind kind : report.against) against.emplace_back(to_string(kind));
-  document.add("against", against);
-  document.add("level", report.level);
-  document.add("target_accuracy", report.target_accuracy);
-  document.add("seeds", report.seeds);
-  document.add("held_out.cases", count.cases);
-  document.add("held_out.held", count.held);
-  document.add("held_out.undecided", count.undecided);
+  document.add("against", against, "level", report.level, "target_accuracy", report.target_accuracy, "seeds",
+               report.seeds, "held_out.cases", count.cases, "held_out.held", count.held, "held_out.undecided",
+               count.undecided);
   document.parts.push_back({.name = "runs", .shown = Shown::always, .what = runs_of(report), .text = "\n"});
   document.print(paragraph(fmt::format("Relative steps to {:.6g} %, mean over {} seeds, against size",
                                        report.target_accuracy * 100, report.seeds)));
@@ -358,10 +324,8 @@ Document document_of(const ScaleStudyReport& report) {
     document.print(notes_on(run, report, false), Shown::brief);
     document.print(notes_on(run, report, true), Shown::verbose);
   }
-  DocumentTable workload{.object = true};
-  if (!report.workload.empty())
-    workload.add_row().add("name", report.workload).add("size", object_of(report.workload_size));
-  document.add("workload", workload);
+  document.add("workload", or_null(!report.workload.empty(),
+                                   object_with("name", report.workload, "size", object_of(report.workload_size))));
   std::string assumed;
   for (const std::string& assumption : in_words(report.assumptions)) assumed += paragraph("Assumed: " + assumption);
   document.rests_on(assumed);

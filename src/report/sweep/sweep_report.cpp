@@ -95,19 +95,11 @@ std::vector<double> with_ends(const estimate::Estimate& estimate) {
 }
 
 DocumentTable axes_of(const SweepReport& report) {
-  DocumentTable axes;
-  for (const SweepReport::Axis& axis : report.axes) {
-    DocumentTable values;
-    for (const SweepReport::Value& value : axis.values)
-      values.add_row().add("text", value.text).add("number", value.number);
-    axes.add_row()
-        .add("name", axis.name)
-        .add("path", axis.path)
-        .add("linked", axis.linked)
-        .add("unit", axis.unit)
-        .add("values", values);
-  }
-  return axes;
+  using Axis = SweepReport::Axis;
+  using Value = SweepReport::Value;
+  return list_of(report.axes, "name", &Axis::name, "path", &Axis::path, "linked", &Axis::linked, "unit", &Axis::unit,
+                 "values",
+                 [](const Axis& axis) { return list_of(axis.values, "text", &Value::text, "number", &Value::number); });
 }
 
 DocumentTable points_of(const SweepReport& report) {
@@ -125,12 +117,8 @@ DocumentTable points_of(const SweepReport& report) {
       open = open && time.seconds && is_beside(time.verdict.standing);
       if (open) beside.push_back(static_cast<std::int64_t>(time.run));
     }
-    points.add_row()
-        .add("id", point.id)
-        .add("at", std::vector<std::int64_t>(point.at.begin(), point.at.end()))
-        .add("ranked", ranked)
-        .add("beside", beside)
-        .add("of_first", of_first);
+    points.add_row().add("id", point.id, "at", std::vector<std::int64_t>(point.at.begin(), point.at.end()), "ranked",
+                         ranked, "beside", beside, "of_first", of_first);
   }
   return points;
 }
@@ -142,12 +130,8 @@ void add_figures(const SweepReport& report, Document& document) {
   for (const std::size_t index : page_figures()) {
     const Figure& figure = figures()[index];
     fields.push_back(figure.name);
-    about.add_row()
-        .add("name", figure.name)
-        .add("title", figure.title)
-        .add("kind", to_string(figure.kind))
-        .add("unit", figure.unit)
-        .add("better", to_string(figure.better));
+    about.add_row().add("name", figure.name, "title", figure.title, "kind", to_string(figure.kind), "unit", figure.unit,
+                        "better", to_string(figure.better));
   }
   std::vector<std::vector<double>> rows;
   for (const SweepReport::Row& one : report.rows) {
@@ -155,9 +139,7 @@ void add_figures(const SweepReport& report, Document& document) {
         static_cast<double>(one.point), static_cast<double>(one.seed), static_cast<double>(one.run)});
     row.insert(row.end(), one.values.begin(), one.values.end());
   }
-  document.add("figures.fields", fields);
-  document.add("figures.about", about);
-  document.add("figures.rows", std::move(rows));
+  document.add("figures.fields", fields, "figures.about", about, "figures.rows", std::move(rows));
 }
 
 }  // namespace
@@ -444,46 +426,29 @@ Document document_of(const SweepReport& report) {
   document.parts.push_back({.shown = Shown::page,
                             .heading = figures()[page_figures()[deciding_figure(report)]].title,
                             .what = table_of(report)});
-  document.add("scenario.file", report.scenario_file);
-  document.add("scenario.hash", fmt::format("{:016x}", report.hash));
-  document.add("scenario.target_accuracy", report.target_accuracy);
-  document.add("sweep.points", report.points_of_sweep);
-  document.add("sweep.seeds", report.seeds);
-  document.add("sweep.shard", report.shard);
-  document.add("sweep.shards", report.shards);
-  document.add("sweep.at_scale", report.at_scale);
-  document.add("sweep.metric", to_string(report.metric));
-  document.add("sweep.rate_unit", report.rate_unit);
-  document.add("sweep.of", report.of);
-  document.add("sweep.grid", report.grid());
-  document.add("sweep.currency", report.currency);
-  document.add("sweep.sampling_error", report.sampling_error);
-  document.add("setting.learned_on", report.learned_on);
-  document.add("setting.timed_as", report.timed_as);
+  document.add("scenario.file", report.scenario_file, "scenario.hash", fmt::format("{:016x}", report.hash),
+               "scenario.target_accuracy", report.target_accuracy, "sweep.points", report.points_of_sweep,
+               "sweep.seeds", report.seeds, "sweep.shard", report.shard, "sweep.shards", report.shards,
+               "sweep.at_scale", report.at_scale, "sweep.metric", to_string(report.metric), "sweep.rate_unit",
+               report.rate_unit, "sweep.of", report.of, "sweep.grid", report.grid(), "sweep.currency", report.currency,
+               "sweep.sampling_error", report.sampling_error, "setting.learned_on", report.learned_on,
+               "setting.timed_as", report.timed_as);
   std::vector<double> student;  // by degrees of freedom from 1: half width of a 95 % interval ÷ standard error
   for (std::int64_t freedom = 1; freedom < report.seeds; ++freedom) student.push_back(estimate::student_t(freedom));
-  document.add("student_t", student);
-  document.add("axes", axes_of(report));
-  DocumentTable runs, failures;
-  for (const SweepReport::Run& run : report.runs)
-    runs.add_row().add("label", run.label).add("algorithm", run.algorithm).add("communicates", run.communicates);
-  document.add("runs", runs);
-  document.add("points", points_of(report));
+  document.add("student_t", student, "axes", axes_of(report));
+  using Run = SweepReport::Run;
+  using Failure = SweepReport::Failure;
+  document.add(
+      "runs",
+      list_of(report.runs, "label", &Run::label, "algorithm", &Run::algorithm, "communicates", &Run::communicates),
+      "points", points_of(report));
   add_figures(report, document);
-  for (const SweepReport::Failure& one : report.failures)
-    failures.add_row()
-        .add("point", one.point)
-        .add("seed", one.seed)
-        .add("words", one.message)
-        .add("infeasible", one.infeasible);
-  document.add("failures", failures);
-  DocumentTable about{.object = true};
-  about.add_row()
-      .add("description", "")
-      .add("scenario", report.scenario)
-      .add("set", std::vector<std::string>())
-      .add("build", report.build);
-  document.parts.push_back({.name = "about", .what = about, .page_alone = true});
+  document.add("failures", list_of(report.failures, "point", &Failure::point, "seed", &Failure::seed, "words",
+                                   &Failure::message, "infeasible", &Failure::infeasible));
+  document.parts.push_back({.name = "about",
+                            .what = object_with("description", "", "scenario", report.scenario, "set",
+                                                std::vector<std::string>(), "build", report.build),
+                            .page_alone = true});
   return document;
 }
 

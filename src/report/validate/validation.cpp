@@ -26,8 +26,7 @@ DocumentTable rows_of(const ValidatedTable& table) {
         .say("9 of 10", fmt::format("{} … {}", human_seconds(row.band.low * row.predicted),
                                     human_seconds(row.band.high * row.predicted)))
         .add("measured_s", "measured", row.measured, Unit::seconds)
-        .add("low_s", row.band.low * row.predicted)
-        .add("high_s", row.band.high * row.predicted)
+        .add("low_s", row.band.low * row.predicted, "high_s", row.band.high * row.predicted)
         .add("error", "error", row.error(), Unit::signed_share)
         .add("inside", "inside", row.inside(), Unit::plain)
         .add("category", row.category);
@@ -52,8 +51,7 @@ DocumentTable tables_of(const std::vector<ToldTable>& told) {
         .add("predicted", "rows", figures.rows, Unit::plain,
              table.left_out == 0 ? fmt::format("{}", figures.rows)
                                  : fmt::format("{} of {}", figures.rows, figures.rows + table.left_out))
-        .add("refused", figures.refused)
-        .add("left_out", table.left_out)
+        .add("refused", figures.refused, "left_out", table.left_out)
         .add("mean_error", "mean error", figures.mean_error, Unit::share, words(human_percent(figures.mean_error)))
         .add("signed_error", "signed", figures.signed_error, Unit::signed_share,
              words(fmt::format("{:+.1f} %", 100 * figures.signed_error)))
@@ -70,9 +68,7 @@ DocumentTable tables_of(const std::vector<ToldTable>& told) {
              figures.own_half_width == 0 ? "–" : human_percent(figures.own_inside))
         .add("own_half_width", "width", figures.own_half_width, Unit::share,
              figures.own_half_width == 0 ? "–" : fmt::format("±{:.0f} %", 100 * figures.own_half_width))
-        .add("measured_over_predicted", figures.offset)
-        .add("scatter", figures.scatter)
-        .add("rows", rows);
+        .add("measured_over_predicted", figures.offset, "scatter", figures.scatter, "rows", rows);
   }
   return tables;
 }

@@ -513,8 +513,8 @@ TrainAnswer train(const TrainRequest& request, bool show_progress) {
   for (const char* name : {"tokens", "steps", "seconds", "low", "high", "money", "within"})
     document.add(fmt::format("budget.{}", name), number(name));
   document.add("budget.standing",
-               time && time->has("standing") ? report::DocumentValue(time->text("standing")) : report::DocumentValue());
-  document.add("scenario_text", answer.scenario);
+               time && time->has("standing") ? report::DocumentValue(time->text("standing")) : report::DocumentValue(),
+               "scenario_text", answer.scenario);
   return answer;
 }
 
