@@ -14,31 +14,42 @@
 namespace dadsim::report {
 namespace {
 
+/// Values with their intervals; NaN for unknown ones.
+struct Estimates {
+  std::vector<double> value, low, high;
+  void add(const estimate::Estimate& one) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    value.push_back(one.value);
+    low.push_back(one.low.value_or(kNone));
+    high.push_back(one.high.value_or(kNone));
+  }
+  void say(Statement& statement, const std::string& name) const {
+    statement.with(name, value).with(name + "_low", low).with(name + "_high", high);
+  }
+};
+
 /// Returns a statement on the work that runs do per second, per money or per energy, the best run first. *Requires*
 /// that the ranking is not empty.
 Statement statement_by_work(const Result& result, const Answer& answer) {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const std::vector<Answer::Place>& ranking = answer.ranking;
   Statement statement{"by-work"};
   statement.with("metric", std::string(to_string(answer.metric))).with("of", answer.of);
   statement.with("currency", result.currency);
   statement.with("tokens", work_of(FigureValues({result.runs[ranking.front().run], result})).counts_tokens());
-  std::vector<double> rates, lows, highs, factors, factor_lows, factor_highs;
+  Estimates rates, factors;
   std::vector<std::string> standing;
+  const auto rate = [&](const std::optional<double>& price) {
+    return price ? std::optional(rate_of_work(*price, answer.metric)) : std::nullopt;
+  };
   for (const Answer::Place& place : ranking) {
     statement.subjects.push_back(result.runs[place.run].spec.label);
-    rates.push_back(rate_of_work(place.seconds, answer.metric));
-    lows.push_back(place.high ? rate_of_work(*place.high, answer.metric) : kUnknown);
-    highs.push_back(place.low ? rate_of_work(*place.low, answer.metric) : kUnknown);
-    const bool first = &place == &ranking.front();
-    factors.push_back(first ? 1 : place.verdict.ratio.value);
-    factor_lows.push_back(first ? 1 : place.verdict.ratio.low.value_or(kUnknown));
-    factor_highs.push_back(first ? 1 : place.verdict.ratio.high.value_or(kUnknown));
+    rates.add({rate_of_work(place.seconds, answer.metric), rate(place.high), rate(place.low)});
+    factors.add(&place == &ranking.front() ? estimate::Estimate{1, 1, 1} : place.verdict.ratio);
     standing.emplace_back(to_string(place.verdict.standing));
   }
-  statement.with("rate", std::move(rates)).with("rate_low", std::move(lows)).with("rate_high", std::move(highs));
-  statement.with("factor", std::move(factors)).with("factor_low", std::move(factor_lows));
-  return statement.with("factor_high", std::move(factor_highs)).with("standing", std::move(standing));
+  rates.say(statement, "rate");
+  factors.say(statement, "factor");
+  return statement.with("standing", std::move(standing));
 }
 
 /// Returns the expected costs on interruptible (spot) machines, for the first run that communicates. Nothing if the
@@ -159,20 +170,6 @@ Statement by_metric(const char* kind, const Result& result, Metric metric) {
   }
   return statement;
 }
-
-/// Values with their intervals; NaN for unknown ones.
-struct Estimates {
-  std::vector<double> value, low, high;
-  void add(const estimate::Estimate& one) {
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    value.push_back(one.value);
-    low.push_back(one.low.value_or(kNone));
-    high.push_back(one.high.value_or(kNone));
-  }
-  void say(Statement& statement, const std::string& name) const {
-    statement.with(name, value).with(name + "_low", low).with(name + "_high", high);
-  }
-};
 
 void say_times(const Result& result, const std::vector<Place>& places, Statement& statement) {
   Estimates seconds;
