@@ -35,7 +35,6 @@
 #include "study/learning/shared_cache.hpp"
 #include "study/remote/remote_learning.hpp"
 #include "study/results/transfer.hpp"
-#include "study/retiming/fit_retiming.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/trials/outcome.hpp"
@@ -88,7 +87,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
     for (const std::string& sentence : study::warnings_of(scenario, result))
       say(fmt::format("dadsim: warning: {}\n", sentence));
   }
-  const report::Document document = document_of(result);
+  report::Document document = document_of(result);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(document));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(result));
   if (!options.plots.empty()) outputs.write_into("--plots", options.plots, plots_of(document));
@@ -104,15 +103,8 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   if (!options.quiet && !outputs.take_standard_output()) print(summary_of(document, options.verbose));
   // Writes the page last, so that the other results exist if it fails.
   if (!options.report.empty()) {
-    const report::Retiming retiming =
-        with_timeline ? study::fit_retiming(scenario, learned, result, show_progress) : report::Retiming();
-    if (retiming.why_not && retiming.why_not->has("fault") && !options.quiet)
-      say(fmt::format("dadsim: the page has no sliders: {}\n", retiming.why_not->text("fault")));
-    const report::About about{.description = scenario.description,
-                              .scenario = source.text(),
-                              .set = options.overrides,
-                              .classes = study::class_table_of(scenario, learned)};
-    write_file_atomically(options.report, run_page(scenario, result, retiming, about, options.quiet));
+    const RunPage page{source, options.overrides, scenario, learned, with_timeline, options.quiet};
+    write_file_atomically(options.report, page.html(std::move(document), result));
   }
 }
 

@@ -11,8 +11,8 @@
 #include "cli/run_page.hpp"
 #include "cli/study_options.hpp"
 #include "report/html/lesson.hpp"
+#include "report/run/result_document.hpp"
 #include "scenario/document/load.hpp"
-#include "study/retiming/fit_retiming.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"
@@ -81,12 +81,8 @@ report::LessonRun shown(const report::LessonBlock& block, const Options& run, co
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
   const report::Result result =
       study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
-  const report::Retiming retiming = study::fit_retiming(scenario, learned, result, show_progress);
-  const report::About about{.description = scenario.description,
-                            .scenario = source.text(),
-                            .set = run.overrides,
-                            .classes = study::class_table_of(scenario, learned)};
-  return {block.name, fmt::format("Result of {}", block.command), run_page(scenario, result, retiming, about, quiet)};
+  const RunPage page{source, run.overrides, scenario, learned, true, quiet};
+  return {block.name, fmt::format("Result of {}", block.command), page.html(document_of(result), result)};
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include "cli/graphviz.hpp"
 #include "report/html/report.hpp"
 #include "sim/platform.hpp"
+#include "study/retiming/fit_retiming.hpp"
+#include "study/run/experiment.hpp"
 #include "support/diagnostics.hpp"
 #include "support/interrupt.hpp"
 #include "support/terminal.hpp"
@@ -43,9 +45,16 @@ std::string picture_of(const scenario::Scenario& scenario, const report::Result&
 
 }  // namespace
 
-std::string run_page(const scenario::Scenario& scenario, const report::Result& result, const report::Retiming& retiming,
-                     const report::About& about, bool quiet) {
-  return to_html(result, picture_of(scenario, result, quiet), retiming, about);
+std::string RunPage::html(report::Document document, const report::Result& result) const {
+  const report::Retiming retiming =
+      sliders ? study::fit_retiming(scenario, learned, result, !quiet) : report::Retiming();
+  if (retiming.why_not && retiming.why_not->has("fault") && !quiet)
+    say(fmt::format("dadsim: the page has no sliders: {}\n", retiming.why_not->text("fault")));
+  add_page_data(document, result, picture_of(scenario, result, quiet), retiming);
+  return to_html(document, {.description = scenario.description,
+                            .scenario = source.text(),
+                            .set = overrides,
+                            .classes = study::class_table_of(scenario, learned)});
 }
 
 }  // namespace dadsim::cli

@@ -1,17 +1,26 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "report/html/page.hpp"
+#include "report/document/document.hpp"
 #include "report/run/result.hpp"
-#include "report/run/retiming.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/document/load.hpp"
+#include "study/learning/learned.hpp"
 
 namespace dadsim::cli {
 
-/// Returns the page of a result, for `--report` and for pages of lessons. If the platform cannot be drawn, the page has
-/// no picture, and a message is printed unless `quiet`. Throws Cancelled.
-std::string run_page(const scenario::Scenario& scenario, const report::Result& result, const report::Retiming& retiming,
-                     const report::About& about, bool quiet);
+/// What the page of a run shows beside its result, for `--report` and for pages of lessons.
+struct RunPage {
+  const scenario::ScenarioSource& source;
+  const std::vector<std::string>& overrides;
+  const scenario::Scenario& scenario;
+  const study::Learned& learned;
+  bool sliders = false;  ///< true: changed clusters are timed for sliders
+  bool quiet = false;    ///< true: no progress, and no message on a missing picture or missing sliders
+
+  /// Returns the page. If the platform cannot be drawn, the page has no picture. Throws Cancelled.
+  std::string html(report::Document document, const report::Result& result) const;
+};
 
 }  // namespace dadsim::cli

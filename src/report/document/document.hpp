@@ -35,8 +35,8 @@ struct BestSettings {
 using DocumentVariant =
     std::variant<std::monostate, Omitted, bool, std::int64_t, std::uint64_t, double, std::string, std::vector<double>,
                  std::vector<std::vector<double>>, std::vector<std::int64_t>, std::vector<std::optional<std::int64_t>>,
-                 std::vector<std::string>, std::map<std::string, std::string>, Statement, std::vector<Statement>,
-                 std::vector<DocumentTable>>;
+                 std::vector<std::vector<std::int64_t>>, std::vector<std::string>, std::map<std::string, std::string>,
+                 Statement, std::vector<Statement>, std::vector<DocumentTable>>;
 
 /// A value of a document: null, a flag, a number, text, lists, text by name, statements, or tables. An optional without
 /// a value is null. One table becomes a list or an object in the JSON; several tables become one list of all rows.
@@ -184,6 +184,7 @@ struct Document {
   std::string setting = {};                                     ///< line below the title
   std::vector<std::pair<std::string, std::string>> facts = {};  ///< terms and texts on the page, next to its provenance
   std::vector<Chart> charts = {};
+  std::string picture = {};  ///< markup of a picture on the page; empty: none
   std::vector<std::string> lead =
       {};  ///< paragraphs that replace the answer on a terminal; empty: the answer in one paragraph
 
@@ -192,6 +193,10 @@ struct Document {
   void add(std::string name, DocumentValue value, More&&... more) {
     parts.push_back({.name = std::move(name), .what = std::move(value)});
     if constexpr (sizeof...(more) > 0) add(std::forward<More>(more)...);
+  }
+  /// Adds data for the page's scripts only.
+  void add_for_page(std::string name, DocumentValue value) {
+    parts.push_back({.name = std::move(name), .what = std::move(value), .page_alone = true});
   }
   /// Adds lines of text for people only.
   void print(std::string text, Shown shown = Shown::always) {

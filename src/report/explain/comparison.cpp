@@ -145,12 +145,18 @@ Statement of_both(const char* kind, const Compared& run, const std::string& name
   return statement;
 }
 
+/// Returns whether the second side is quicker, or cheaper by a metric of work, and the verdict on the other side
+/// against the better one. *Requires* a time or price of both sides.
+std::pair<bool, estimate::Verdict> verdict_of(const Compared& run) {
+  const bool faster = *run.before.seconds > *run.after.seconds;
+  const Compared::Side& better = faster ? run.after : run.before;
+  return {faster, decide(better.contender, (faster ? run.before : run.after).contender)};
+}
+
 /// Returns a comparison by tokens or samples per second, per money or per energy.
 Statement work_of_both(const Compared& run, const std::string& name) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  const bool faster = *run.before.seconds > *run.after.seconds;
-  const estimate::Verdict verdict =
-      faster ? decide(run.after.contender, run.before.contender) : decide(run.before.contender, run.after.contender);
+  const auto [faster, verdict] = verdict_of(run);
   const estimate::Estimate& ratio = verdict.ratio;  // price ratio, the higher ÷ the lower
   const auto times = [&](const std::optional<double>& end) { return !end ? kUnknown : faster ? *end : 1 / *end; };
   Statement statement = of_both("compared-work", run, name);
@@ -183,9 +189,7 @@ Statement statement_on(const Compared& run, const std::string& name) {
   }
   if (human_seconds(*before.seconds) == human_seconds(*after.seconds))
     return with_times("compared-same").with("causes", before.causes);
-  const bool faster = *before.seconds > *after.seconds;
-  const estimate::Verdict verdict =
-      faster ? decide(after.contender, before.contender) : decide(before.contender, after.contender);
+  const auto [faster, verdict] = verdict_of(run);
   const bool equal = verdict.standing == estimate::Standing::equal;
   const bool undecided = verdict.standing == estimate::Standing::undecided;
   Statement statement = with_times(equal ? "compared-equal" : undecided ? "compared-undecided" : "compared-apart");
@@ -258,19 +262,11 @@ namespace {
 
 /// Returns the verdict that compares the slower side with the quicker one, or the dearer with the cheaper by a metric
 /// of work; null if a side has neither time nor price.
-DocumentTable verdict_on(const Compared& run) {
-  DocumentTable table{.object = true};
-  if (!run.before.seconds || !run.after.seconds) return table;
-  const bool faster = *run.before.seconds > *run.after.seconds;
-  const estimate::Verdict verdict =
-      faster ? decide(run.after.contender, run.before.contender) : decide(run.before.contender, run.after.contender);
-  table.add_row()
-      .add("quicker", faster ? "after" : "before")
-      .add("standing", to_string(verdict.standing))
-      .add("value", verdict.ratio.value)
-      .add("low", verdict.ratio.low)
-      .add("high", verdict.ratio.high);
-  return table;
+DocumentValue verdict_on(const Compared& run) {
+  if (!run.before.seconds || !run.after.seconds) return {};
+  const auto [faster, verdict] = verdict_of(run);
+  return object_with("quicker", faster ? "after" : "before", "standing", to_string(verdict.standing), "value",
+                     verdict.ratio.value, "low", verdict.ratio.low, "high", verdict.ratio.high);
 }
 
 /// Returns all figures of the run, with its time by the common metric.
@@ -279,7 +275,7 @@ DocumentTable side_of(const Compared& run, const Compared::Side& side, const Res
   DocumentTable table{.object = true};
   TableRow row = table.add_row();
   add_figures(row, *found, result);
-  row.add("seconds", is_of_work(run.metric) ? DocumentValue() : DocumentValue(side.seconds));
+  row.add("seconds", or_null(!is_of_work(run.metric), side.seconds));
   return table;
 }
 
@@ -303,12 +299,8 @@ std::vector<Statement> statements_on(const Comparison& comparison, const Answer&
 }
 
 DocumentTable object_of(const Result& result, const Answer& answer) {
-  DocumentTable table{.object = true};
-  table.add_row()
-      .add("name", result.scenario_name)
-      .add("hash", fmt::format("{:016x}", result.hash))
-      .add("answer", object_of(answer, result));
-  return table;
+  return object_with("name", result.scenario_name, "hash", fmt::format("{:016x}", result.hash), "answer",
+                     object_of(answer, result));
 }
 
 }  // namespace
@@ -318,12 +310,11 @@ Document document_of(const Comparison& comparison) {
   const Answer after = answer_to(comparison.after);
   const std::vector<Compared> compared = compared_runs(comparison, before, after);
   Document document{ReportHead{.version = comparison.before.version, .simgrid = comparison.before.simgrid}, {}};
-  document.add("before", object_of(comparison.before, before));
-  document.add("after", object_of(comparison.after, after));
+  document.add("before", object_of(comparison.before, before), "after", object_of(comparison.after, after));
   DocumentTable differences, runs;
   std::string text = comparison.differences.empty() ? "The two scenarios are equal.\n" : "What differs:\n";
   for (const Difference& one : comparison.differences) {
-    differences.add_row().add("path", one.path).add("before", one.before).add("after", one.after);
+    differences.add_row().add("path", one.path, "before", one.before, "after", one.after);
     text += paragraph(fmt::format("  {}: {} → {}", one.path, cut(one.before), cut(one.after)), 4);
   }
   document.add("differences", differences);
@@ -333,20 +324,14 @@ Document document_of(const Comparison& comparison) {
     const Statement statement = statement_on(run, comparison.name);
     document.lead.push_back(in_words(statement));
     const bool both = run.before.seconds && run.after.seconds;
-    runs.add_row()
-        .add("label", run.run)
-        .add("metric", to_string(run.metric))
-        .add("of", run.of)
-        .add("factor", both ? DocumentValue(*run.before.seconds / *run.after.seconds) : DocumentValue())
-        .add("verdict", verdict_on(run))
-        .add("before", side_of(run, run.before, comparison.before))
-        .add("after", side_of(run, run.after, comparison.after))
-        .add("statement", statement);
+    runs.add_row().add("label", run.run, "metric", to_string(run.metric), "of", run.of, "factor",
+                       both ? DocumentValue(*run.before.seconds / *run.after.seconds) : DocumentValue(), "verdict",
+                       verdict_on(run), "before", side_of(run, run.before, comparison.before), "after",
+                       side_of(run, run.after, comparison.after), "statement", statement);
   }
   const std::vector<Statement> statements = statements_on(comparison, before, after, compared);
   for (std::string& sentence : in_words(statements)) document.lead.push_back(std::move(sentence));
-  document.add("statements", statements);
-  document.add("runs", runs);
+  document.add("statements", statements, "runs", runs);
   return document;
 }
 

@@ -12,7 +12,9 @@
 #include "support/shell_word.hpp"
 
 namespace dadsim::report {
+namespace {
 
+/// Returns JSON of the tables and statements in words, which a page shows in addition to its result and charts.
 std::string document_in_words(const Document& document) {
   Json parts = Json::array();
   for (const DocumentPart& part : document.parts) {
@@ -44,8 +46,6 @@ std::string document_in_words(const Document& document) {
   }
   return one_line(Json{{"setting", document.setting}, {"facts", document.facts}, {"parts", std::move(parts)}}) + '\n';
 }
-
-namespace {
 
 const char* name_of(Unit unit) {
   switch (unit) {
@@ -92,6 +92,14 @@ Json in_json(const Chart& chart) {
           {"x", in_json(chart.x)},      {"y", in_json(chart.y)},
           {"names", chart.names},       {"series", std::move(series)},
           {"limits", std::move(limits)}};
+}
+
+/// Returns JSON of the charts drawn by the page's shared script, by name; empty if there are none.
+std::string charts_for_page(const Document& document) {
+  Json charts = Json::object();
+  for (const Chart& chart : document.charts)
+    if (!chart.own_script) charts[chart.name] = in_json(chart);
+  return charts.empty() ? std::string() : one_line(charts) + '\n';
 }
 
 /// Returns JSON that is safe inside <script>, where "</script" and "<!--" are special in HTML. "<" occurs only in JSON
@@ -150,55 +158,42 @@ KindParts parts_of(PageKind kind) {
   throw std::logic_error("a page of unknown kind");
 }
 
-}  // namespace
-
-std::string to_json(const About& about) {
-  Json json{
-      {"description", about.description}, {"scenario", about.scenario}, {"set", about.set}, {"build", about.build}};
+DocumentTable object_of(const About& about) {
+  DocumentTable table{.object = true};
+  TableRow row = table.add_row();
+  row.add("description", about.description, "scenario", about.scenario, "set", about.set, "build", about.build);
   const ClassTable& classes = about.classes;
   if (classes.too_many || !classes.sites.empty())
-    json["classes"] = {{"too_many", classes.too_many}, {"sites", classes.sites}, {"samples", classes.samples}};
-  return one_line(json) + '\n';
+    row.add("classes.too_many", classes.too_many, "classes.sites", classes.sites, "classes.samples", classes.samples);
+  return table;
 }
 
-std::string charts_for_page(const Document& document) {
-  Json charts = Json::object();
-  for (const Chart& chart : document.charts)
-    if (!chart.own_script) charts[chart.name] = in_json(chart);
-  return charts.empty() ? std::string() : one_line(charts) + '\n';
-}
+}  // namespace
 
 std::string to_html(const Document& document, const About& about) {
-  std::vector<std::pair<std::string, std::string>> more;
-  for (const DocumentPart& part : document.parts)
-    if (part.page_alone) more.emplace_back(part.name, one_line(in_json(part)) + '\n');
-  if (std::ranges::none_of(more, [](const auto& one) { return one.first == "about"; }))
-    more.emplace_back("about", to_json(about));
-  more.emplace_back("charts", charts_for_page(document));
-  if (document.page == PageKind::document) more.emplace_back("document", document_in_words(document));
-  return make_page(document.page, {document.head.scenario_name.empty() ? document.command : document.head.scenario_name,
-                                   verdict(document),
-                                   one_line(in_json(document)) + '\n',
-                                   {},
-                                   more,
-                                   document.page == PageKind::document ? document.command : std::string()});
-}
-
-std::string make_page(PageKind kind, const PageContent& content) {
-  const KindParts own = parts_of(kind);
-  const std::string answer = escaped(content.answer);
-  const std::array<Part, 2> of_sections{{{"answer", answer}, {"platform", content.platform_svg}}};
-  const std::string sections = filled_in(own.sections, of_sections);
-  const std::string title = escaped(content.title);
-  const std::string json = within_script(content.json);
   std::string more;
-  for (const auto& [id, data] : content.more) {
+  const auto add = [&](const std::string& id, const std::string& data) {
     if (!data.empty())
       more += "<script type=\"application/json\" id=\"" + id + "\">\n" + within_script(data) + "</script>\n";
+  };
+  bool has_about = false;
+  for (const DocumentPart& part : document.parts) {
+    if (part.page_alone) add(part.name, one_line(in_json(part)) + '\n');
+    has_about = has_about || part.name == "about";
   }
+  if (!has_about) add("about", one_line(in_json(object_of(about))) + '\n');
+  add("charts", charts_for_page(document));
+  if (document.page != PageKind::sweep) add("document", document_in_words(document));
+  const KindParts own = parts_of(document.page);
+  const std::string answer = escaped(verdict(document));
+  const std::array<Part, 2> of_sections{{{"answer", answer}, {"platform", document.picture}}};
+  const std::string sections = filled_in(own.sections, of_sections);
+  const std::string title =
+      escaped(document.head.scenario_name.empty() ? document.command : document.head.scenario_name);
+  const std::string json = within_script(one_line(in_json(document)) + '\n');
   const std::string script = std::string(kSharedScript) + std::string(own.script);
   const std::array<Part, 9> parts{{{"title", title},
-                                   {"kind", content.command.empty() ? own.title : std::string_view(content.command)},
+                                   {"kind", own.title.empty() ? std::string_view(document.command) : own.title},
                                    {"sections", sections},
                                    {"glossary", glossary_html()},
                                    {"result", json},

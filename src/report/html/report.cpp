@@ -4,13 +4,10 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "report/document/document_json.hpp"
 #include "report/run/result_document.hpp"
-#include "report/text/json_values.hpp"
 #include "spec/names.hpp"
 
 namespace dadsim::report {
@@ -46,10 +43,12 @@ std::vector<Span> joined(std::vector<Span> spans) {
   }
 }
 
-Json spans_of(const std::vector<Span>& spans) {
-  Json json = Json::array();
-  for (const Span& span : spans) json.push_back(Json::array({span.begin, span.end, span.label}));
-  return json;
+using Numbers = std::vector<std::int64_t>;
+
+std::vector<Numbers> numbers_of(const std::vector<Span>& spans) {
+  std::vector<Numbers> all;
+  for (const Span& span : spans) all.push_back({span.begin, span.end, span.label});
+  return all;
 }
 
 /// Returns "worker 3 (gpu-3)" for "worker 3 (gpu-3) compute".
@@ -58,7 +57,7 @@ std::string name_of_node(const std::string& track) {
   return bracket == std::string::npos ? track.substr(0, track.rfind(' ')) : track.substr(0, bracket + 1);
 }
 
-Json play_of(const TracedStep& traced) {
+void add_play(TableRow row, std::size_t run, const TracedStep& traced) {
   const Timeline& timeline = *traced.timeline;
   enum Lane : std::size_t { computing, waiting, sending, receiving };
   struct Node {
@@ -89,48 +88,38 @@ Json play_of(const TracedStep& traced) {
     node->second.lanes.at(lane).push_back(
         {begin, std::max<std::int64_t>(begin + 1, at(span.begin + span.seconds)), span.label});
   }
-  Json json{{"step", traced.number},
-            {"cold", traced.cold},
-            {"seconds", number(timeline.seconds)},
-            {"units", kUnits},
-            {"left_out", std::max(all, timeline.workers) - shown.size()}};
-  Json& labels = json["labels"] = Json::array();
+  std::vector<std::string> labels;
   for (const Timeline::Label& label : timeline.labels) labels.push_back(label.name);
-  Json& lanes = json["nodes"] = Json::array();
-  for (const std::int32_t number : shown) {
-    const Node& node = nodes.at(number);
-    lanes.push_back({{"name", node.name},
-                     {"computing", spans_of(joined(node.lanes[computing]))},
-                     {"waiting", spans_of(joined(node.lanes[waiting]))},
-                     {"sending", spans_of(joined(node.lanes[sending]))},
-                     {"receiving", spans_of(joined(node.lanes[receiving]))}});
-  }
-  return json;
+  const auto lane = [&](Lane which) {
+    return [&nodes, which](std::int32_t number) { return numbers_of(joined(nodes.at(number).lanes.at(which))); };
+  };
+  row.add("run", run, "step", traced.number, "cold", traced.cold, "seconds", timeline.seconds, "units", kUnits,
+          "left_out", std::max(all, timeline.workers) - shown.size(), "labels", labels, "nodes",
+          list_of(
+              shown, "name", [&](std::int32_t number) { return nodes.at(number).name; }, "computing", lane(computing),
+              "waiting", lane(waiting), "sending", lane(sending), "receiving", lane(receiving)));
 }
 
-/// Returns JSON of the steps that a page animates: one per run, on warm connections if possible; null for a run without
-/// a timeline. Contains the computations, waits, and sent and received messages of the first nodes and of the last
-/// node. Empty if no run has a timeline.
-std::string timelines_for_page(const Result& result) {
-  Json json = Json::array();
-  bool any = false;
-  for (const RunResult& run : result.runs) {
-    const auto warm = std::ranges::find_if(run.traced, [](const TracedStep& step) { return !step.cold; });
-    const auto chosen = warm != run.traced.end() ? warm : run.traced.begin();
-    const bool there = chosen != run.traced.end() && chosen->timeline && chosen->timeline->seconds > 0;
-    json.push_back(there ? play_of(*chosen) : Json(nullptr));
-    any = any || there;
+/// Returns the steps that a page animates: one per run with a timeline, on warm connections if possible. Contains the
+/// computations, waits, and sent and received messages of the first nodes and of the last node.
+DocumentTable timelines_of(const Result& result) {
+  DocumentTable plays;
+  for (std::size_t run = 0; run < result.runs.size(); ++run) {
+    const std::vector<TracedStep>& traced = result.runs[run].traced;
+    const auto warm = std::ranges::find_if(traced, [](const TracedStep& step) { return !step.cold; });
+    const auto chosen = warm != traced.end() ? warm : traced.begin();
+    if (chosen != traced.end() && chosen->timeline && chosen->timeline->seconds > 0)
+      add_play(plays.add_row(), run, *chosen);
   }
-  return any ? one_line(json) : std::string();
+  return plays;
 }
 
 /// Maps values to levels 0 … 255, with `darkest` at 0 and `brightest` at 255.
-Json levels(const std::vector<float>& pixels, float darkest, float brightest) {
+Numbers levels(const std::vector<float>& pixels, float darkest, float brightest) {
   constexpr float kLevels = 255;
   const float scale = brightest > darkest ? kLevels / (brightest - darkest) : 0.0F;
-  Json all = Json::array();
-  for (const float pixel : pixels)
-    all.push_back(static_cast<int>(std::lround(std::clamp((pixel - darkest) * scale, 0.0F, kLevels))));
+  Numbers all;
+  for (const float pixel : pixels) all.push_back(std::lround(std::clamp((pixel - darkest) * scale, 0.0F, kLevels)));
   return all;
 }
 
@@ -144,10 +133,10 @@ const step::AdversaryLeak* shown_most(const RunResult& run) {
   return most;
 }
 
-/// Returns JSON of the image that messages reveal best, per run, with its reconstruction. Grey levels or colours range
-/// from 0, the original's darkest, to 255, its brightest. Empty if no run has such an image.
-std::string pictures_for_page(const Result& result) {
-  Json pictures = Json::array();
+/// Returns the image that messages reveal best, per run, with its reconstruction. Grey levels or colours range from 0,
+/// the original's darkest, to 255, its brightest.
+DocumentTable pictures_of(const Result& result) {
+  DocumentTable pictures;
   for (std::size_t run = 0; run < result.runs.size(); ++run) {
     const step::AdversaryLeak* most = shown_most(result.runs[run]);
     if (most == nullptr) continue;
@@ -155,43 +144,59 @@ std::string pictures_for_page(const Result& result) {
     const bool drawn = image.shape.channels == 1 || image.shape.channels == 3;
     if (!drawn || image.original.empty() || image.shown.size() != image.original.size()) continue;
     const auto [darkest, brightest] = std::ranges::minmax(image.original);
-    pictures.push_back({{"run", run},
-                        {"adversary", spec::to_string(most->adversary)},
-                        {"step", image.step},
-                        {"site", image.site},
-                        {"sample", image.sample},
-                        {"share", number(image.share)},
-                        {"height", image.shape.height},
-                        {"width", image.shape.width},
-                        {"channels", image.shape.channels},
-                        {"original", levels(image.original, darkest, brightest)},
-                        {"shown", levels(image.shown, darkest, brightest)}});
+    pictures.add_row().add("run", run, "adversary", spec::to_string(most->adversary), "step", image.step, "site",
+                           image.site, "sample", image.sample, "share", image.share, "height", image.shape.height,
+                           "width", image.shape.width, "channels", image.shape.channels, "original",
+                           levels(image.original, darkest, brightest), "shown",
+                           levels(image.shown, darkest, brightest));
   }
-  return pictures.empty() ? std::string() : pictures.dump();
+  return pictures;
 }
 
-/// Returns the picture without the XML declaration and document type, which HTML does not have.
-std::string_view from_svg_on(std::string_view picture) {
-  const std::size_t start = picture.find("<svg");
-  return start == std::string_view::npos ? std::string_view() : picture.substr(start);
+/// Returns the data of the sliders, with weights of ten digits, which change a time by less than a part in a million.
+DocumentTable object_of(const Retiming& retiming) {
+  using Knob = Retiming::Knob;
+  using Run = Retiming::Run;
+  const auto weights = [](const Run& run) {
+    std::vector<double> rounded;
+    for (const double weight : run.weights) {
+      const double unit = weight == 0 ? 1 : std::pow(10, 9 - std::floor(std::log10(std::abs(weight))));
+      rounded.push_back(std::round(weight * unit) / unit);
+    }
+    return rounded;
+  };
+  const auto shares = [](const Run& run) {
+    std::vector<Numbers> all;
+    for (const auto& point : run.shares) all.emplace_back(point.begin(), point.end());
+    return all;
+  };
+  return object_with("reach", retiming.reach, "held_out", retiming.held_out, "why_not", retiming.why_not, "kinds",
+                     retiming.kinds, "knobs",
+                     list_of(
+                         retiming.knobs, "what", [](const Knob& knob) { return to_string(knob.what); }, "name",
+                         &Knob::name, "least", &Knob::least, "most", &Knob::most),
+                     "points", retiming.points, "runs",
+                     list_of(retiming.runs, "run", &Run::run, "worst_error", &Run::worst_error, "median_error",
+                             &Run::median_error, "metric", &Run::metric, "weights", weights, "shares", shares));
 }
 
 }  // namespace
 
+void add_page_data(Document& document, const Result& result, const std::string& platform_svg,
+                   const Retiming& retiming) {
+  // HTML has no XML declaration and document type.
+  document.picture = platform_svg.substr(std::min(platform_svg.find("<svg"), platform_svg.size()));
+  if (!retiming.runs.empty() || retiming.why_not) document.add_for_page("retiming", object_of(retiming));
+  if (auto plays = timelines_of(result); !plays.rows.empty()) document.add_for_page("timelines", std::move(plays));
+  if (auto pictures = pictures_of(result); !pictures.rows.empty())
+    document.add_for_page("pictures", std::move(pictures));
+}
+
 std::string to_html(const Result& result, const std::string& platform_svg, const Retiming& retiming,
                     const About& about) {
-  const bool fitted = !retiming.runs.empty() || retiming.why_not;
-  const Document document = document_of(result);
-  return make_page(PageKind::run, {result.scenario_name,
-                                   verdict(document),
-                                   one_line(in_json(document)) + '\n',
-                                   from_svg_on(platform_svg),
-                                   {{"retiming", fitted ? to_json(retiming) : ""},
-                                    {"timelines", timelines_for_page(result)},
-                                    {"pictures", pictures_for_page(result)},
-                                    {"charts", charts_for_page(document)},
-                                    {"document", document_in_words(document)},
-                                    {"about", to_json(about)}}});
+  Document document = document_of(result);
+  add_page_data(document, result, platform_svg, retiming);
+  return to_html(document, about);
 }
 
 }  // namespace dadsim::report

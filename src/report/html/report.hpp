@@ -8,10 +8,13 @@
 
 namespace dadsim::report {
 
+/// Adds the data that only the page of a run shows: `platform_svg`, a picture of the platform by Graphviz whose <svg>
+/// element is inserted; `retiming` for the sliders; timelines of the runs' steps (RunResult::traced) for the animated
+/// step; images that messages reveal.
+void add_page_data(Document& document, const Result& result, const std::string& platform_svg, const Retiming& retiming);
+
 /// Returns the result as an HTML page that loads nothing: charts, tables, and the JSON they are drawn from
-/// (docs/report.md). `platform_svg`, if given, is a picture of the platform by Graphviz; its <svg> element is inserted.
-/// `retiming` provides the sliders; timelines of the runs' steps (RunResult::traced) provide the animated step. Throws
-/// the exceptions of document_of().
+/// (docs/report.md), with the data of add_page_data(). Throws the exceptions of document_of().
 std::string to_html(const Result& result, const std::string& platform_svg = "", const Retiming& retiming = {},
                     const About& about = {});
 

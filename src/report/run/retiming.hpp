@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "report/words/statement.hpp"
+#include "spec/names.hpp"
 
 namespace dadsim::report {
 
@@ -46,13 +48,18 @@ struct Retiming {
   std::optional<Statement> why_not;  ///< reason why `runs` is empty
 };
 
+constexpr auto names_of(Retiming::Knob::KnobKind) {
+  using enum Retiming::Knob::KnobKind;
+  return std::to_array<spec::Name<Retiming::Knob::KnobKind>>(
+      {{bandwidth, "bandwidth"}, {latency, "latency"}, {speed, "speed"}});
+}
+using spec::to_string;
+
 /// Returns M x.
 std::vector<double> stretched(const std::vector<std::vector<double>>& metric, const std::vector<double>& x);
 
 /// Returns the factor on the step time of run number `run` (in Retiming::runs), for these base-2 logarithms of factors,
 /// one per knob.
 double factor_at(const Retiming& retiming, std::size_t run, const std::vector<double>& at);
-
-std::string to_json(const Retiming& retiming);
 
 }  // namespace dadsim::report

@@ -4,9 +4,9 @@
 
 #include <cmath>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "report/html/report.hpp"
+#include "report/page_parts.hpp"
 #include "report/run/shares_at.hpp"
 #include "scenario/document/load.hpp"
 #include "study/one_line.hpp"
@@ -85,7 +85,7 @@ TEST_F(Surrogate, WhatVariesOverTimeHasNone) {
   const report::Retiming fit = fit_retiming(scenario_, learned_, result_, false);
   EXPECT_TRUE(fit.runs.empty());
   EXPECT_EQ(fit.why_not, report::Statement{"network-changes"});
-  EXPECT_EQ(nlohmann::json::parse(report::to_json(fit))["runs"].size(), 0U);
+  EXPECT_EQ(report::embedded(report::to_html(result_, "", fit), "retiming")["runs"].size(), 0U);
 }
 
 // If the changed cluster cannot be simulated, the page lacks only its sliders and says why.

@@ -41,7 +41,7 @@ function datesOf(play) {
 }
 
 function addPlayedStep(page, section) {
-  const plays = (page.timelines ?? []).map((play, i) => ({ play, run: page.runs[i] })).filter(({ play }) => play);
+  const plays = (page.timelines ?? []).map((play) => ({ play, run: page.runs[play.run] }));
   if (plays.length === 0) return;
   let { play } = (plays.find(({ run }) => run === ranked(page.runs)[0]) ?? plays[0]);
   let dates = datesOf(play);
