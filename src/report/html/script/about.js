@@ -14,15 +14,12 @@ function factsList(facts) {
 }
 
 /** What is said, in words. */
-function wordsOf(statements) {
-  return statements.map((statement) => statement.words);
-}
+const wordsOf = (statements) => statements.map(({ words }) => words);
 
 /** Sentences below a heading, if there are any. */
 function addSentences(section, title, sentences) {
   if (sentences.length === 0) return;
-  const entries = sentences.map((sentence) => element("li", {}, kept(sentence)));
-  section.append(element("h3", {}, title), element("ul", { class: "sentences" }, ...entries));
+  section.append(element("h3", {}, title), sentenceList(sentences));
 }
 
 /** What a page knows of its scenario beside the result; of a page made without it nothing. */
@@ -53,14 +50,8 @@ function addScenarioText(section, about) {
     const settings = about.set.flatMap((one, i) => [i > 0 ? ", " : "", element("code", {}, one)]);
     section.append(element("p", {}, "Beside its file was set: ", ...settings, "."));
   }
-  section.append(
-    element(
-      "details",
-      {},
-      element("summary", {}, "Its file, as it was read"),
-      element("pre", { tabindex: "0", role: "region", "aria-label": "The scenario's file" }, about.scenario),
-    ),
-  );
+  const summary = element("summary", {}, "Its file, as it was read");
+  section.append(element("details", {}, summary, block("The scenario's file", about.scenario)));
 }
 
 /** A word that the glossary of this page explains. */

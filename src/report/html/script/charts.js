@@ -139,115 +139,102 @@ function axisFor({ kind, title, values, log = false, fromLeast = false, from = n
 
 const ticksAcross = (drawing) => Math.max(3, Math.round(drawing.clientWidth / 110));
 
-/** Writes texts behind the ends of bars: options.rows[dataset][row] = {at, text} or null. */
-const endLabels = {
-  id: "endLabels",
-  afterDatasetsDraw(chart, _, options) {
-    const context = chart.ctx;
-    context.save();
-    context.font = `12px ${Chart.defaults.font.family}`;
-    context.textBaseline = "middle";
-    context.fillStyle = palette().ink;
-    (options.rows ?? []).forEach((row, dataset) => {
-      chart.getDatasetMeta(dataset).data.forEach((bar, i) => {
-        if (row?.[i]) context.fillText(row[i].text, chart.scales.x.getPixelForValue(row[i].at) + 6, bar.y);
-      });
-    });
-    context.restore();
+/** A plugin of Chart.js that calls `paint(chart, context, options)` and leaves the context as it was. */
+const painter = (id, when, paint) => ({
+  id,
+  [when](chart, _, options) {
+    chart.ctx.save();
+    paint(chart, chart.ctx, options);
+    chart.ctx.restore();
   },
-};
+});
+
+/** Writes texts behind the ends of bars: options.rows[dataset][row] = {at, text} or null. */
+const endLabels = painter("endLabels", "afterDatasetsDraw", (chart, context, options) => {
+  context.font = `12px ${Chart.defaults.font.family}`;
+  context.textBaseline = "middle";
+  context.fillStyle = palette().ink;
+  (options.rows ?? []).forEach((row, dataset) => {
+    chart.getDatasetMeta(dataset).data.forEach((bar, i) => {
+      if (row?.[i]) context.fillText(row[i].text, chart.scales.x.getPixelForValue(row[i].at) + 6, bar.y);
+    });
+  });
+});
 
 /** Draws intervals over bars: options.intervals[dataset][row] = {low, high} or null. */
-const whiskers = {
-  id: "whiskers",
-  afterDatasetsDraw(chart, _, options) {
-    const context = chart.ctx;
-    context.save();
-    context.strokeStyle = palette().ink;
-    context.lineWidth = 1.5;
-    (options.intervals ?? []).forEach((row, dataset) => {
-      chart.getDatasetMeta(dataset).data.forEach((bar, i) => {
-        if (!row[i]) return;
-        const [low, high] = [row[i].low, row[i].high].map((value) => chart.scales.x.getPixelForValue(value));
-        context.beginPath();
-        for (const end of [low, high]) {
-          context.moveTo(end, bar.y - 5);
-          context.lineTo(end, bar.y + 5);
-        }
-        context.moveTo(low, bar.y);
-        context.lineTo(high, bar.y);
-        context.stroke();
-      });
+const whiskers = painter("whiskers", "afterDatasetsDraw", (chart, context, options) => {
+  context.strokeStyle = palette().ink;
+  context.lineWidth = 1.5;
+  (options.intervals ?? []).forEach((row, dataset) => {
+    chart.getDatasetMeta(dataset).data.forEach((bar, i) => {
+      if (!row[i]) return;
+      const [low, high] = [row[i].low, row[i].high].map((value) => chart.scales.x.getPixelForValue(value));
+      context.beginPath();
+      for (const end of [low, high]) {
+        context.moveTo(end, bar.y - 5);
+        context.lineTo(end, bar.y + 5);
+      }
+      context.moveTo(low, bar.y);
+      context.lineTo(high, bar.y);
+      context.stroke();
     });
-    context.restore();
-  },
-};
+  });
+});
 
 /** Areas between the low and the high ends of lines, and strokes at points: options.areas[dataset] = [{x, low, high}, …] */
-const bands = {
-  id: "bands",
-  beforeDatasetsDraw(chart, _, options) {
-    const { ctx: context, chartArea: area, scales } = chart;
-    context.save();
+const bands = painter("bands", "beforeDatasetsDraw", (chart, context, options) => {
+  const { chartArea: area, scales } = chart;
+  context.beginPath();
+  context.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
+  context.clip();
+  const place = (x, y) => [
+    scales.x.getPixelForValue(x),
+    // On a logarithmic axis, values that are not positive are drawn at its lower end.
+    scales.y.type === "logarithmic" && y <= 0 ? area.bottom : scales.y.getPixelForValue(y),
+  ];
+  (options.areas ?? []).forEach((points, dataset) => {
+    if (points.length === 0) return;
+    context.fillStyle = context.strokeStyle = chart.data.datasets[dataset].borderColor;
+    context.globalAlpha = 0.18;
     context.beginPath();
-    context.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
-    context.clip();
-    const place = (x, y) => [
-      scales.x.getPixelForValue(x),
-      // On a logarithmic axis, values that are not positive are drawn at its lower end.
-      scales.y.type === "logarithmic" && y <= 0 ? area.bottom : scales.y.getPixelForValue(y),
-    ];
-    (options.areas ?? []).forEach((points, dataset) => {
-      if (points.length === 0) return;
-      context.fillStyle = context.strokeStyle = chart.data.datasets[dataset].borderColor;
-      context.globalAlpha = 0.18;
+    for (const point of points) context.lineTo(...place(point.x, point.high));
+    for (const point of [...points].reverse()) context.lineTo(...place(point.x, point.low));
+    context.closePath();
+    if (chart.data.datasets[dataset].showLine) context.fill();
+    context.globalAlpha = 0.55;
+    context.lineWidth = 1;
+    for (const point of points) {
       context.beginPath();
-      for (const point of points) context.lineTo(...place(point.x, point.high));
-      for (const point of [...points].reverse()) context.lineTo(...place(point.x, point.low));
-      context.closePath();
-      if (chart.data.datasets[dataset].showLine) context.fill();
-      context.globalAlpha = 0.55;
-      context.lineWidth = 1;
-      for (const point of points) {
-        context.beginPath();
-        context.moveTo(...place(point.x, point.low));
-        context.lineTo(...place(point.x, point.high));
-        context.stroke();
-      }
-    });
-    context.restore();
-  },
-};
+      context.moveTo(...place(point.x, point.low));
+      context.lineTo(...place(point.x, point.high));
+      context.stroke();
+    }
+  });
+});
 
 /** Dashed lines across at limits of y, or of x: options.limits = [{value, text, ofX}, …] */
-const limitLines = {
-  id: "limitLines",
-  afterDatasetsDraw(chart, _, options) {
-    const { left, right, top, bottom } = chart.chartArea;
-    const context = chart.ctx;
-    context.save();
-    context.strokeStyle = context.fillStyle = palette().soft;
-    context.setLineDash([6, 4]);
-    context.font = `12px ${Chart.defaults.font.family}`;
-    context.textAlign = "right";
-    for (const { value, text, ofX } of options.limits ?? []) {
-      const at = chart.scales[ofX ? "x" : "y"].getPixelForValue(value);
-      if (ofX ? at < left || at > right : at < top || at > bottom) continue;
-      context.beginPath();
-      context.moveTo(ofX ? at : left, ofX ? top : at);
-      context.lineTo(ofX ? at : right, ofX ? bottom : at);
-      context.stroke();
-      context.textBaseline = !ofX && at - top < 18 ? "top" : "bottom";
-      if (!ofX) context.fillText(text, right - 4, at + (at - top < 18 ? 3 : -2));
-      else {
-        context.textAlign = at - left < 160 ? "left" : "right";
-        context.fillText(text, at + (at - left < 160 ? 4 : -4), bottom - 4);
-        context.textAlign = "right";
-      }
+const limitLines = painter("limitLines", "afterDatasetsDraw", (chart, context, options) => {
+  const { left, right, top, bottom } = chart.chartArea;
+  context.strokeStyle = context.fillStyle = palette().soft;
+  context.setLineDash([6, 4]);
+  context.font = `12px ${Chart.defaults.font.family}`;
+  context.textAlign = "right";
+  for (const { value, text, ofX } of options.limits ?? []) {
+    const at = chart.scales[ofX ? "x" : "y"].getPixelForValue(value);
+    if (ofX ? at < left || at > right : at < top || at > bottom) continue;
+    context.beginPath();
+    context.moveTo(ofX ? at : left, ofX ? top : at);
+    context.lineTo(ofX ? at : right, ofX ? bottom : at);
+    context.stroke();
+    context.textBaseline = !ofX && at - top < 18 ? "top" : "bottom";
+    if (!ofX) context.fillText(text, right - 4, at + (at - top < 18 ? 3 : -2));
+    else {
+      context.textAlign = at - left < 160 ? "left" : "right";
+      context.fillText(text, at + (at - left < 160 ? 4 : -4), bottom - 4);
+      context.textAlign = "right";
     }
-    context.restore();
-  },
-};
+  }
+});
 
 function tooltip(label) {
   const { ink, paper } = palette();
@@ -278,15 +265,27 @@ function labelLines(text, most) {
 
 const shortened = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
+/** Draws the chart that `made(settings)` returns. Returns a function that draws it anew with other settings. */
+function redrawn(initial, made) {
+  let chart = null;
+  let settings = initial;
+  const draw = () => {
+    chart?.destroy();
+    chart = made(settings);
+  };
+  drawn(draw);
+  return (changed) => {
+    settings = { ...settings, ...changed };
+    draw();
+  };
+}
+
 /**
  * Horizontal bars, one row a label. parts: [{label, part, values}], stacked or side by side; `ends` as for endLabels;
  * `intervals` as for whiskers. Returns a function that draws it anew with other settings.
  */
 function bars(figure, initial) {
-  let chart = null;
-  let settings = initial;
-  const draw = () => {
-    chart?.destroy();
+  return redrawn(initial, (settings) => {
     const { labels, parts, stacked, kind, title, ends = [], intervals = null, log = false, most: end = null } = settings;
     const { drawing, canvas } = figure;
     const most = drawing.clientWidth < 480 ? 18 : 32;
@@ -300,7 +299,7 @@ function bars(figure, initial) {
     context.font = `12px ${Chart.defaults.font.family}`; // same font as in endLabels
     const widest = Math.max(0, ...ends.flatMap((row) => (row ?? []).map((end) => (end ? context.measureText(end.text).width : 0))));
     const { ink } = palette();
-    chart = new Chart(context, {
+    return new Chart(context, {
       type: "bar",
       plugins: [endLabels, whiskers],
       data: {
@@ -338,12 +337,7 @@ function bars(figure, initial) {
         },
       },
     });
-  };
-  drawn(draw);
-  return (changed) => {
-    settings = { ...settings, ...changed };
-    draw();
-  };
+  });
 }
 
 /**
@@ -354,11 +348,8 @@ function bars(figure, initial) {
  * function that draws it anew with other settings.
  */
 function lines(figure, initial) {
-  let chart = null;
-  let settings = initial;
   const kMarkersPerLine = 12;
-  const draw = () => {
-    chart?.destroy();
+  return redrawn(initial, (settings) => {
     const { drawing, canvas } = figure;
     const { x, y } = settings;
     const limits = settings.limits ?? [];
@@ -372,7 +363,7 @@ function lines(figure, initial) {
     const values = (name) => shown.flatMap((line) => line.points.map((point) => point[name]));
     const areas = shown.map((line) => line.points.filter((point) => isNumber(point.low) && isNumber(point.high)));
     const ends = areas.flatMap((points) => points.flatMap((point) => [point.low, point.high]));
-    chart = new Chart(canvas.getContext("2d"), {
+    return new Chart(canvas.getContext("2d"), {
       type: "line",
       plugins: [bands, limitLines],
       data: {
@@ -418,12 +409,7 @@ function lines(figure, initial) {
         },
       },
     });
-  };
-  drawn(draw);
-  return (changed) => {
-    settings = { ...settings, ...changed };
-    draw();
-  };
+  });
 }
 
 /**

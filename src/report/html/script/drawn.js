@@ -53,19 +53,10 @@ function addLinesOf(section, chart, above) {
     return `${chart.title}. ${each.join("; ")}.`;
   };
   const controls = ({ set, change }) => [
-    element(
-      "fieldset",
-      {},
-      element("legend", {}, "Logarithmic"),
-      checkbox("along", state.logX, set("logX")),
-      checkbox("upwards", state.logY, set("logY")),
-    ),
+    logarithmic(checkbox("along", state.logX, set("logX")), checkbox("upwards", state.logY, set("logY"))),
     checkboxes(
       "Shown",
-      chart.series.map((one, i) => ({
-        value: one,
-        label: element("span", { class: "named" }, markSwatch(markInTurn(i)), element("span", {}, one.label)),
-      })),
+      chart.series.map((one, i) => ({ value: one, label: marked(markInTurn(i), one.label) })),
       shown,
       change,
     ),
@@ -73,12 +64,7 @@ function addLinesOf(section, chart, above) {
   const makeTable = () =>
     table(
       chart.title,
-      [
-        { title: "line" },
-        { title: chart.y.title, number: true },
-        { title: chart.x.title, number: true },
-        { title: "point" },
-      ],
+      ["line", ...numeric([chart.y.title, chart.x.title]), "point"],
       [...shown].flatMap(({ label, points }) =>
         points.map((point) => [label, withEnds(point), along(point[0]), point[4]]),
       ),
@@ -106,9 +92,9 @@ function addBarsOf(section, chart, above) {
     table(
       chart.title,
       [
-        { title: "bar" },
-        ...series.map(({ label }) => ({ title: label, number: true })),
-        ...(stacked && !ofShares ? [{ title: "in all", number: true }] : []),
+        "bar",
+        ...numeric(series.map(({ label }) => label)),
+        ...(stacked && !ofShares ? numeric(["in all"]) : []),
       ],
       names.map((own, row) => [
         own,

@@ -25,12 +25,17 @@ function classOfWords(cell) {
   return text.length > kShort ? "long" : "short";
 }
 
+/** Columns of numbers; `group` is their common title. */
+const numeric = (titles, group = null) => titles.map((title) => ({ title, group, number: true }));
+const columnsOf = (columns) => columns.map((column) => (typeof column === "string" ? { title: column } : column));
+
 /**
  * A table in a box of its own that scrolls sideways where it must.
- * columns: [{title, number: right-aligned, group: title over neighbours that share it}];
+ * titled: titles, or [{title, number: right-aligned, group: title over neighbours that share it}];
  * rows: lists of cells (text or nodes), of which the first names the row; `first` is the row to stress, if any.
  */
-function table(caption, columns, rows, first = -1) {
+function table(caption, titled, rows, first = -1) {
+  const columns = columnsOf(titled);
   const head = [];
   if (columns.some((column) => column.group)) {
     const groups = element("tr");
@@ -47,13 +52,8 @@ function table(caption, columns, rows, first = -1) {
     }
     head.push(groups);
   }
-  head.push(
-    element(
-      "tr",
-      {},
-      ...columns.map((c) => element("th", { scope: "col", class: c.number ? "number" : null }, c.title)),
-    ),
-  );
+  const titles = columns.map((c) => element("th", { scope: "col", class: c.number ? "number" : null }, c.title));
+  head.push(element("tr", {}, ...titles));
   const body = rows.map((row, index) => {
     const cells = row.map((cell, i) =>
       i === 0
@@ -166,5 +166,22 @@ function chartFigure(description, controls, makeTable) {
   const drawing = element("div", { class: "drawing" }, canvas);
   return { ...figureOf(drawing, controls, makeTable), drawing, canvas };
 }
+
+/** A summary that shows what `fill(details)` adds when it is first opened. */
+function closedDetails(summary, fill, attributes = {}) {
+  const details = element("details", attributes, element("summary", {}, summary));
+  details.addEventListener("toggle", () => fill(details), { once: true });
+  return details;
+}
+
+/** Text that scrolls where it must. */
+const block = (label, text) => element("pre", { tabindex: "0", role: "region", "aria-label": label }, text);
+
+/** Sentences as a list. */
+const sentenceList = (sentences) =>
+  element("ul", { class: "sentences" }, ...sentences.map((text) => element("li", {}, kept(text))));
+
+/** Boxes that switch axes to logarithmic. */
+const logarithmic = (...boxes) => element("fieldset", {}, element("legend", {}, "Logarithmic"), ...boxes);
 
 const lead = (text) => element("p", { class: "lead" }, kept(text));

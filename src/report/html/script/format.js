@@ -29,44 +29,29 @@ function humanSeconds(seconds) {
   return (days < 1e9 ? humanCount(Number(days.toPrecision(3))) : withDigits(days)) + " days";
 }
 
-function humanBytes(bytes) {
-  if (!isNumber(bytes)) return kNone;
-  if (bytes < 0) return "-" + humanBytes(-bytes);
-  if (bytes === 0) return "0 B";
-  const units = ["B", "kB", "MB", "GB", "TB", "PB"];
+/** The value in the largest of `units`, each 1000 of the one before, that it has one of. */
+function inThousands(value, units, text) {
+  if (!isNumber(value)) return kNone;
   let unit = 0;
-  while (bytes >= 999.5 && unit + 1 < units.length) {
-    bytes /= 1000;
-    ++unit;
-  }
-  const whole = unit === 0 && Number.isInteger(bytes);
-  return `${whole ? bytes.toFixed(0) : threeDigits(bytes)} ${units[unit]}`;
+  for (; value >= 999.5 && unit + 1 < units.length; ++unit) value /= 1000;
+  return `${text(value, unit)} ${units[unit]}`;
+}
+
+function humanBytes(bytes) {
+  if (bytes < 0) return "-" + humanBytes(-bytes);
+  return inThousands(bytes, ["B", "kB", "MB", "GB", "TB", "PB"], (value, unit) =>
+    unit === 0 && Number.isInteger(value) ? value.toFixed(0) : threeDigits(value),
+  );
 }
 
 /** "50 Mbit/s" */
-function humanBitRate(bits) {
-  if (!isNumber(bits)) return kNone;
-  const units = ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"];
-  let unit = 0;
-  while (bits >= 999.5 && unit + 1 < units.length) {
-    bits /= 1000;
-    ++unit;
-  }
-  return `${withDigits(bits)} ${units[unit]}`;
-}
+const humanBitRate = (bits) =>
+  inThousands(bits, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"], (value) => withDigits(value));
 
 function humanEnergy(joules) {
-  if (!isNumber(joules)) return kNone;
   if (joules === 0) return "0 J";
-  if (joules < 3600) return threeDigits(joules) + " J";
-  const units = ["Wh", "kWh", "MWh", "GWh"];
-  let hours = joules / 3600;
-  let unit = 0;
-  while (hours >= 999.5 && unit + 1 < units.length) {
-    hours /= 1000;
-    ++unit;
-  }
-  return `${threeDigits(hours)} ${units[unit]}`;
+  if (isNumber(joules) && joules < 3600) return threeDigits(joules) + " J";
+  return inThousands(isNumber(joules) ? joules / 3600 : null, ["Wh", "kWh", "MWh", "GWh"], threeDigits);
 }
 
 const humanPercent = (share) => (isNumber(share) ? `${(share * 100).toFixed(1)} %` : kNone);

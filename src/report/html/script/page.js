@@ -11,9 +11,8 @@ function addSection(page, id, fill) {
 function addClosedSection(page, id, has, title, fill) {
   const section = document.getElementById(id);
   if (!has) return section.remove();
-  const details = element("details", { class: "closed" }, element("summary", {}, title));
+  const details = closedDetails(title, () => fill(page, details), { class: "closed" });
   details.append(...[...section.children].slice(1));
-  details.addEventListener("toggle", () => fill(page, details), { once: true });
   section.append(details);
 }
 

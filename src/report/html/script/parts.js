@@ -9,7 +9,7 @@ const namedBox = (name) => element("div", { id: name && !document.getElementById
 function addParts(page, section) {
   for (const { sentences, set, name, heading, columns, rows, first } of page.parts) {
     if (sentences) section.append(...sentences.map((words) => lead(words)));
-    else if (set) section.append(element("h3", {}, "To use it"), element("pre", { tabindex: "0", role: "region", "aria-label": "Options of dadsim" }, set.map((one) => `--set ${one}`).join(" \\\n")));
+    else if (set) section.append(element("h3", {}, "To use it"), block("Options of dadsim", set.map((one) => `--set ${one}`).join(" \\\n")));
     else if (rows.length > 0) {
       const box = namedBox(name);
       const numbers = (i) => rows.every((row) => /^[^\p{L}]*\d|^(–|never)?$/u.test(row[i]));

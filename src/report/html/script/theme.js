@@ -109,6 +109,9 @@ function markSwatch(mark) {
   });
 }
 
+/** A name with its mark. */
+const marked = (mark, name) => element("span", { class: "named" }, markSwatch(mark), element("span", {}, name));
+
 /** Parts of a bar: colour by its place in the palette, and a filling. */
 const kParts = {
   compute: { colour: 0, filling: "plain" },
@@ -166,16 +169,18 @@ function filling(context, part) {
   return context.createPattern(tile, "repeat");
 }
 
+/** A rectangle filled with `style(context)`. */
+const sample = (height, style) =>
+  swatch(24, height, (context) => {
+    context.fillStyle = style(context);
+    context.fillRect(0, 0, 24, height);
+  });
+
 /** What the fillings mean: parts [{label, part}]. */
 function key(parts) {
-  const entries = parts.map(({ label, part }) => {
-    const sample = swatch(24, 12, (context) => {
-      context.fillStyle = filling(context, part);
-      context.fillRect(0, 0, 24, 12);
-    });
-    return element("li", { class: "named" }, sample, label);
-  });
-  return element("ul", { class: "key" }, ...entries);
+  const entry = ({ label, part }) =>
+    element("li", { class: "named" }, sample(12, (context) => filling(context, part)), label);
+  return element("ul", { class: "key" }, ...parts.map(entry));
 }
 
 /** The button that switches, the system's wish until it is pressed, and light colours on paper. */

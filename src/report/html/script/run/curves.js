@@ -105,13 +105,7 @@ function addCurves(page, section) {
     return [
       choice("Across", options(kAcross), state.across, set("across")),
       choice("Upwards", options(upwards), state.upwards, set("upwards", byFactors)),
-      element(
-        "fieldset",
-        {},
-        element("legend", {}, "Logarithmic"),
-        checkbox("across", state.logX, set("logX")),
-        logUpwards,
-      ),
+      logarithmic(checkbox("across", state.logX, set("logX")), logUpwards),
       isNumber(page.target) ? checkbox("Near the target", false, set("near")) : null,
       checkboxes(
         "Runs",
@@ -124,15 +118,7 @@ function addCurves(page, section) {
   const makeTable = () =>
     table(
       "Every evaluation on the held-back data",
-      [
-        { title: "run" },
-        { title: "step", number: true },
-        { title: "simulated time", number: true },
-        { title: "bytes sent", number: true },
-        { title: "accuracy", number: true },
-        { title: "loss", number: true },
-        { title: "AUC", number: true },
-      ],
+      ["run", ...numeric(["step", "simulated time", "bytes sent", "accuracy", "loss", "AUC"])],
       page.runs
         .filter((run) => shown.has(run))
         .flatMap((run) =>

@@ -19,10 +19,9 @@ function sitesTable(caption, sites, samples) {
   return table(
     caption,
     [
-      { title: "site" },
-      ...classes.map((i) => ({ title: String(i), number: true, group: "class" })),
-      { title: "samples", number: true },
-      { title: "largest class", number: true },
+      "site",
+      ...numeric(classes.map(String), "class"),
+      ...numeric(["samples", "largest class"]),
     ],
     sites.map((site, i) => {
       const whole = sum(samples[i]);
@@ -44,9 +43,9 @@ function spreadTable(samples) {
   return table(
     `Samples of a class at a site, over all ${humanCount(samples.length)} sites`,
     [
-      { title: "over the sites" },
-      ...samples[0].map((_, i) => ({ title: String(i), number: true, group: "class" })),
-      { title: "samples", number: true },
+      "over the sites",
+      ...numeric(samples[0].map((_, i) => String(i)), "class"),
+      ...numeric(["samples"]),
     ],
     [
       ["least", ...at(0)],
@@ -71,16 +70,11 @@ function addData(page, section) {
     section.append(sitesTable("Samples by site and class", sites, samples));
     return;
   }
-  const details = element("details", {}, element("summary", {}, `All ${humanCount(sites.length)} sites`));
-  details.addEventListener(
-    "toggle",
-    () => {
-      const shown = Math.min(sites.length, kMostRowsOfSites);
-      const all = shown === sites.length;
-      const caption = all ? "Samples by site and class" : `The first ${humanCount(shown)} of ${humanCount(sites.length)} sites; all are in the source of the page`;
-      details.append(sitesTable(caption, sites.slice(0, shown), samples.slice(0, shown)));
-    },
-    { once: true },
-  );
-  section.append(spreadTable(samples), details);
+  const fill = (details) => {
+    const shown = Math.min(sites.length, kMostRowsOfSites);
+    const all = shown === sites.length;
+    const caption = all ? "Samples by site and class" : `The first ${humanCount(shown)} of ${humanCount(sites.length)} sites; all are in the source of the page`;
+    details.append(sitesTable(caption, sites.slice(0, shown), samples.slice(0, shown)));
+  };
+  section.append(spreadTable(samples), closedDetails(`All ${humanCount(sites.length)} sites`, fill));
 }

@@ -20,55 +20,35 @@ const kAdversaries = {
   "secure-aggregator": "aggregator, secure aggregation",
 };
 
-function shareOrNone(value) {
-  return isNumber(value) ? humanPercent(value) : kNone;
-}
-
 /** One front for all runs: the quicker, the more accurate and the less revealing. */
 function leakFront(page, runs) {
   const measured = runs.filter((run) => isNumber(run.span_excess));
   const onFront = runsOnFront(measured);
   const columns = [
-    { title: "run" },
-    { title: `to ${targetText(page.target)}`, number: true },
-    { title: "best accuracy", number: true },
-    { title: "samples handed over", number: true, group: "the adversary that knows most" },
-    { title: "batch revealed", number: true, group: "the adversary that knows most" },
-    { title: "on the front", number: false },
+    "run", ...numeric([`to ${targetText(page.target)}`, "best accuracy"]),
+    ...numeric(["samples handed over", "batch revealed"], "the adversary that knows most"), "on the front",
   ];
   const rows = measured.map((run, i) => [
     nameOf(page, run),
-    isNumber(run.target_seconds) ? humanSeconds(run.target_seconds) : kNone,
-    shareOrNone(run.best_accuracy),
-    shareOrNone(run.samples_handed_over),
-    shareOrNone(run.span_excess),
+    humanSeconds(run.target_seconds),
+    humanPercent(run.best_accuracy),
+    humanPercent(run.samples_handed_over),
+    humanPercent(run.span_excess),
     onFront[i] ? "yes" : "no",
   ]);
   return table("On the front: no other run is as quick, as accurate and as discreet, and more so in one", columns, rows);
 }
 
 function leakOfAdversaries(page, runs) {
-  const columns = [
-    { title: "run" },
-    { title: "who reads" },
-    { title: "samples handed over", number: true },
-    { title: "of the batch", number: true, group: "spanned" },
-    { title: "of others", number: true, group: "spanned" },
-    { title: "batch revealed", number: true },
-    { title: "best sample", number: true },
-    { title: "labels told", number: true },
-    { title: "ε", number: true },
-  ];
+  const columns = columnsOf([
+    "run", "who reads", ...numeric(["samples handed over"]), ...numeric(["of the batch", "of others"], "spanned"),
+    ...numeric(["batch revealed", "best sample", "labels told", "ε"]),
+  ]);
   const rows = runs.flatMap((run) =>
     run.leak.map((one) => [
       nameOf(page, run),
       kAdversaries[one.adversary] ?? one.adversary,
-      shareOrNone(one.samples_handed_over),
-      shareOrNone(one.span_in),
-      shareOrNone(one.span_out),
-      shareOrNone(one.span_excess),
-      shareOrNone(one.best_sample_excess),
-      shareOrNone(one.labels),
+      ...[one.samples_handed_over, one.span_in, one.span_out, one.span_excess, one.best_sample_excess, one.labels].map(humanPercent),
       isNumber(one.epsilon) ? withDigits(one.epsilon) : "none",
     ]),
   );
@@ -144,7 +124,5 @@ function addLeak(page, section) {
     for (const one of run.leak.filter(({ not_measured: why }) => why))
       by.set(one.not_measured.words, [...(by.get(one.not_measured.words) ?? []), `${run.label}, ${kAdversaries[one.adversary] ?? one.adversary}`]);
   const reasons = [...by].map(([why, who]) => `${who.join("; ")}: ${why}.`);
-  if (reasons.length > 0) {
-    section.append(element("ul", { class: "sentences" }, ...reasons.map((text) => element("li", {}, kept(text)))));
-  }
+  if (reasons.length > 0) section.append(sentenceList(reasons));
 }

@@ -15,7 +15,7 @@ function addLinkUse(page, section) {
       "What a link's transfers would take at its full bandwidth, one after the other, as a share of the step; mean over " +
       "the run. Over 100 % they go on after the last worker is done, or each has all of the link.",
   });
-  const columns = ["link", "run", "class", "nominal bandwidth", "latency", "payload per step", "busy"];
+  const columns = ["link", "run", "class", ...numeric(["nominal bandwidth", "latency", "payload per step", "busy"])];
   const rows = uses.map((use) => [
     use.link,
     use.run.label,
@@ -25,10 +25,8 @@ function addLinkUse(page, section) {
     humanBytes(use.bytes_per_step),
     humanPercent(use.busy_share),
   ]);
-  const all = element("details", {}, element("summary", {}, "All links of every run"));
-  const fill = () => all.append(table("Links in a step, run by run, busiest first", columns.map((title, i) => ({ title, number: i > 2 })), rows));
-  all.addEventListener("toggle", fill, { once: true });
-  section.append(all);
+  const fill = (details) => details.append(table("Links in a step, run by run, busiest first", columns, rows));
+  section.append(closedDetails("All links of every run", fill));
 }
 
 /** One row for what several runs have in common. */
@@ -76,14 +74,7 @@ function addNetwork(page, section) {
     section.append(
       table(
         "Links on the routes in use",
-        [
-          { title: "class" },
-          { title: "used as" },
-          { title: "nominal bandwidth", number: true },
-          { title: "payload reaches", number: true },
-          { title: "directions", number: true },
-          { title: "runs" },
-        ],
+        ["class", "used as", ...numeric(["nominal bandwidth", "payload reaches", "directions"]), "runs"],
         links,
       ),
     );
@@ -104,13 +95,7 @@ function addNetwork(page, section) {
     section.append(
       table(
         "What collectives were carried out as",
-        [
-          { title: "collective" },
-          { title: "carried out as" },
-          { title: "payload of a worker", number: true },
-          { title: "in all distinct steps", number: true },
-          { title: "runs" },
-        ],
+        ["collective", "carried out as", ...numeric(["payload of a worker", "in all distinct steps"]), "runs"],
         collectives,
       ),
     );

@@ -38,10 +38,7 @@ function timelineOf(run) {
 
 /** A row a worker, a bar for each part that it took in a round. Returns a function that draws another run. */
 function drawTimeline(figure, initial) {
-  let chart = null;
-  let run = initial;
-  const draw = () => {
-    chart?.destroy();
+  return redrawn({ run: initial }, ({ run }) => {
     const { drawing, canvas } = figure;
     const { rows, bars: all } = timelineOf(run);
     const { ink } = palette();
@@ -64,7 +61,7 @@ function drawTimeline(figure, initial) {
         minBarLength: 2,
       }))
       .filter((dataset) => dataset.data.length > 0);
-    chart = new Chart(context, {
+    return new Chart(context, {
       type: "bar",
       data: { labels: names, datasets },
       options: {
@@ -98,12 +95,7 @@ function drawTimeline(figure, initial) {
         },
       },
     });
-  };
-  drawn(draw);
-  return (other) => {
-    run = other;
-    draw();
-  };
+  });
 }
 
 function addTimeline(runs, section) {
@@ -138,7 +130,7 @@ function addTimeline(runs, section) {
               current = run;
               said.textContent = kept(text());
               figure.canvas.setAttribute("aria-label", description());
-              redraw(run);
+              redraw({ run });
               figure.refreshTable();
             },
           ),
@@ -147,16 +139,7 @@ function addTimeline(runs, section) {
     const { per_worker: workers } = current.event_run;
     return table(
       `Every worker of ${current.label} over the whole run`,
-      [
-        { title: "worker" },
-        { title: "used", number: true },
-        { title: "late", number: true },
-        { title: "failed", number: true },
-        { title: "computing", number: true },
-        { title: "down", number: true },
-        { title: "sent", number: true },
-        { title: "received", number: true },
-      ],
+      ["worker", ...numeric(["used", "late", "failed", "computing", "down", "sent", "received"])],
       workers.host.map((_, worker) => [
         workerName(current.event_run, worker),
         humanCount(workers.used[worker]),
@@ -188,19 +171,9 @@ function addParticipation(page, section) {
   const runs = page.runs.filter((run) => run.event_run);
   if (runs.length === 0) return;
   const columns = [
-    { title: "run" },
-    { title: "rounds, updates", number: true },
-    { title: "began", number: true, group: "parts of clients" },
-    { title: "used", number: true, group: "parts of clients" },
-    { title: "late", number: true, group: "parts of clients" },
-    { title: "failed", number: true, group: "parts of clients" },
-    { title: "staleness", number: true },
-    { title: "computing", number: true, group: "of the time of those who take part" },
-    { title: "waiting", number: true, group: "of the time of those who take part" },
-    { title: "down", number: true, group: "of all workers' time" },
-    { title: "computing", number: true, group: "wasted" },
-    { title: "sent", number: true, group: "wasted" },
-    { title: "outages", number: true },
+    "run", ...numeric(["rounds, updates"]), ...numeric(["began", "used", "late", "failed"], "parts of clients"),
+    ...numeric(["staleness"]), ...numeric(["computing", "waiting"], "of the time of those who take part"),
+    ...numeric(["down"], "of all workers' time"), ...numeric(["computing", "sent"], "wasted"), ...numeric(["outages"]),
   ];
   const rows = runs.map((run) => {
     const { contributions, busy_seconds: busy, idle_seconds: idle, outages, per_worker: workers } = run.event_run;

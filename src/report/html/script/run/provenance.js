@@ -48,15 +48,7 @@ function addProvenance(page, section) {
     element("h3", {}, "Settings of the runs"),
     table(
       "As they were run, with every default filled in",
-      [
-        { title: "run" },
-        { title: "algorithm" },
-        { title: "exchange" },
-        { title: "workers", number: true },
-        { title: "steps", number: true },
-        { title: "steps per epoch", number: true },
-        { title: "parameters" },
-      ],
+      ["run", "algorithm", "exchange", ...numeric(["workers", "steps", "steps per epoch"]), "parameters"],
       rows,
     ),
   );

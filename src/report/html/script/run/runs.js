@@ -18,14 +18,7 @@ function ranked(runs) {
   return [...reached, ...others];
 }
 
-function nameOf(page, run) {
-  return element(
-    "span",
-    { class: "named" },
-    markSwatch(page.marks[page.runs.indexOf(run)]),
-    element("span", {}, run.label),
-  );
-}
+const nameOf = (page, run) => marked(page.marks[page.runs.indexOf(run)], run.label);
 
 function addRanking(page, section) {
   const order = ranked(page.runs);

@@ -66,10 +66,9 @@ function addSteps(page, section) {
     return table(
       `A ${page.turn}, mean over the run: causes on the critical path, and what the worker that ends last does meanwhile`,
       [
-        { title: "run" },
-        { title: page.turn, number: true },
-        ...(page.times ? [{ title: "× as it is", number: true }, { title: "off by at most", number: true }] : []),
-        ...shown.map(({ label }) => ({ title: label, number: true, group: "causes" })),
+        "run", ...numeric([page.turn]),
+        ...(page.times ? numeric(["× as it is", "off by at most"]) : []),
+        ...numeric(shown.map(({ label }) => label), "causes"),
         ...overlap.map(([title]) => ({ title, number: true, group: page.times ? "the worker, as it is" : "the worker" })),
       ],
       page.runs.map((run, i) => [

@@ -92,22 +92,15 @@ function addFront(sweep, section) {
         )
       : null,
     ...sliders(sweep, [], place, change, true),
-    element(
-      "fieldset",
-      {},
-      element("legend", {}, "Logarithmic"),
-      checkbox("time", true, set("logX")),
-      checkbox("upwards", true, set("logY")),
-    ),
+    logarithmic(checkbox("time", true, set("logX")), checkbox("upwards", true, set("logY"))),
   ].filter(Boolean);
   const makeTable = () =>
     table(
       "The front: what nothing beats in both, quickest first",
       [
-        { title: "run" },
-        ...sweep.axes.map((axis) => ({ title: axis.name, number: true })),
-        { title: time.title, number: true },
-        { title: state.takes.title, number: true },
+        "run",
+        ...numeric(sweep.axes.map(({ name }) => name)),
+        ...numeric([time.title, state.takes.title]),
       ],
       paretoFront(candidates()).map(({ run, point, x, y }) => [
         runName(sweep, run),

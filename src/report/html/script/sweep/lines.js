@@ -100,7 +100,7 @@ function addLines(sweep, section) {
       ),
       selection("Along", axisOptions(sweep.axes), state.axis, set("axis", ofAxis)),
       places,
-      element("fieldset", {}, element("legend", {}, "Logarithmic"), logs.logX, logs.logY),
+      logarithmic(logs.logX, logs.logY),
       checkboxes(
         "Runs",
         sweep.runs.map((run) => ({ value: run, label: runName(sweep, run) })),
@@ -117,9 +117,8 @@ function addLines(sweep, section) {
     return table(
       `${state.figure.title}${sweep.result.sweep.seeds > 1 ? ", mean (95 % interval)" : ""} along ${axis.name}${where}`,
       [
-        { title: axis.name },
-        ...(grid ? [] : others.map((one) => ({ title: one.name, number: true }))),
-        ...runs.map((run) => ({ title: run.label, number: true })),
+        axis.name,
+        ...numeric([...(grid ? [] : others.map(({ name }) => name)), ...runs.map(({ label }) => label)]),
       ],
       chosen().map((point) => [
         axis.texts[point.at[axis.index]],

@@ -67,15 +67,12 @@ function legend(sweep, points, all) {
   const entries = sweep.runs
     .filter((run) => sweep.points.some((point) => point.ranked.some(([ranked]) => ranked === run.index)))
     .map((run) => {
-      const sample = swatch(24, 14, (context) => {
-        context.fillStyle = filling(context, partInTurn(run.index));
-        context.fillRect(0, 0, 24, 14);
-      });
+      const filled = sample(14, (context) => filling(context, partInTurn(run.index)));
       const here = humanCount(count(points, run.index));
       const text = all
         ? `${run.label}: ${here} here, ${humanCount(count(sweep.points, run.index))} in all`
         : `${run.label}: ${here}`;
-      return element("li", { class: "named" }, sample, element("strong", {}, run.letter), element("span", {}, text));
+      return element("li", { class: "named" }, filled, element("strong", {}, run.letter), element("span", {}, text));
     });
   const others = [
     ["=", "equal, or not told apart", points.filter((point) => quickestOf(point) && isOpen(point)).length],
@@ -94,14 +91,9 @@ function legend(sweep, points, all) {
 
 /** What the shades of cells mean, in words; in the colour of the first run, whichever that is. */
 function shadesLegend() {
-  const entries = kShades.map(({ share, text }) => {
-    const sample = swatch(24, 14, (context) => {
-      context.fillStyle = shaded(palette().runs[0], share);
-      context.fillRect(0, 0, 24, 14);
-    });
-    return element("li", { class: "named" }, sample, element("span", {}, text));
-  });
-  return element("ul", { class: "key shades" }, element("li", {}, "The fainter, the nearer the second, which takes"), ...entries);
+  const entry = ({ share, text }) =>
+    element("li", { class: "named" }, sample(14, () => shaded(palette().runs[0], share)), element("span", {}, text));
+  return element("ul", { class: "key shades" }, element("li", {}, "The fainter, the nearer the second, which takes"), ...kShades.map(entry));
 }
 
 /** Two numeric axes with the most values, else the first ones. */
@@ -335,8 +327,8 @@ function addMap(sweep, section) {
     return table(
       `Who is first, after what time, and how many times as long the second takes, by ${across.name}${one ? "" : ` (across) and ${sweep.axes[state.y].name} (down)`}${where}`,
       [
-        { title: one ? across.name : sweep.axes[state.y].name },
-        ...columns().map((column) => ({ title: across.texts[column], number: true })),
+        one ? across.name : sweep.axes[state.y].name,
+        ...numeric(columns().map((column) => across.texts[column])),
       ],
       rows().map((row) => [
         row === null ? "first" : sweep.axes[state.y].texts[row],

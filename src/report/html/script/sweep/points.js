@@ -152,8 +152,7 @@ function outcomeText(sweep, point) {
     : `${text}; then ${sweep.runs[next[0]].label}, ${amount(next[1])}`;
 }
 
-const runName = (sweep, run) =>
-  element("span", { class: "named" }, markSwatch(sweep.marks[run.index]), element("span", {}, run.label));
+const runName = (sweep, run) => marked(sweep.marks[run.index], run.label);
 
 /**
  * Sliders for all axes but those in `shown`, each with its values; with `all`, "all" comes before them and is null.

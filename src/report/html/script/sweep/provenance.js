@@ -7,12 +7,7 @@ function addFailures(sweep, section) {
   section.append(
     table(
       "Points that do not go, and simulations that ended in an error; they have no winner",
-      [
-        { title: "point" },
-        ...sweep.axes.map((axis) => ({ title: axis.name })),
-        { title: "seed", number: true },
-        { title: "what it said" },
-      ],
+      ["point", ...sweep.axes.map(({ name }) => name), ...numeric(["seed"]), "what it said"],
       failures.map(({ point, seed, words }) => [
         String(point),
         ...sweep.axes.map((axis) => axis.texts[byId.get(point)?.at[axis.index]] ?? kNone),
@@ -55,14 +50,7 @@ function addSweepProvenance(sweep, section) {
   section.append(
     table(
       "What is varied",
-      [
-        { title: "axis" },
-        { title: "path" },
-        { title: "values", number: true },
-        { title: "from" },
-        { title: "to" },
-        { title: "with it" },
-      ],
+      ["axis", "path", ...numeric(["values"]), "from", "to", "with it"],
       sweep.axes.map((axis) => [
         axis.name,
         element("code", {}, axis.path),

@@ -48,7 +48,7 @@ function addScatter(sweep, section) {
   const makeTable = () =>
     table(
       "Who is first at every point",
-      [{ title: "point" }, ...sweep.axes.map((axis) => ({ title: axis.name, number: true })), { title: "first" }],
+      ["point", ...numeric(sweep.axes.map(({ name }) => name)), "first"],
       sweep.points.map((point) => [
         String(point.id),
         ...sweep.axes.map((axis) => axis.texts[point.at[axis.index]]),
