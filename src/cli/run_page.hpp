@@ -10,7 +10,7 @@
 
 namespace dadsim::cli {
 
-/// What the page of a run shows beside its result, for `--report` and for pages of lessons.
+/// The input of a run's page next to its result, for `--report` and for pages of lessons.
 struct RunPage {
   const scenario::ScenarioSource& source;
   const std::vector<std::string>& overrides;
