@@ -10,8 +10,6 @@
 #include <memory>
 #include <numeric>
 
-#include "algorithms/gossip/choco.hpp"
-#include "algorithms/gossip/d2.hpp"
 #include "algorithms/gossip/own_weights_step.hpp"
 #include "algorithms/gossip/sparse_push.hpp"
 #include "algorithms/learning/learners.hpp"
@@ -45,6 +43,7 @@ class Apart {
     run.exchange = spec::ExchangeMode::peer;
     run.compress = compress;
     step_ = std::make_unique<OwnWeightsStep>(problem_, run);
+    algorithm_ = make_gossip(algorithm_registry().at(method), run);
     RandomStream random(7, Purpose::test);
     boost::random::normal_distribution<float> normal;
     Field x = step_->weights();
@@ -57,6 +56,7 @@ class Apart {
   }
 
   OwnWeightsStep& step() { return *step_; }
+  GossipAlgorithm& algorithm() { return *algorithm_; }
 
   /// Takes steps with a rate of 0. Each site is present with probability `chance`; 1: without attendance.
   void take(GossipAlgorithm& algorithm, std::int64_t steps, double chance, const std::function<void()>& look) {
@@ -83,6 +83,7 @@ class Apart {
   models::Partition partition_;
   LearningProblem problem_{data_, partition_, {}, {}, 5};
   std::unique_ptr<OwnWeightsStep> step_;
+  std::unique_ptr<GossipAlgorithm> algorithm_;
   std::int64_t number_ = 0;
 };
 
@@ -130,7 +131,7 @@ spec::CompressSpec top_tenth() { return {.method = "top-k", .parameters = {{"fra
 TEST(MissingSites, ChocoKeepsTheMeanWhoeverIsAwayAndComesTogether) {
   for (const char* graph : {"ring", "star"}) {
     Apart sites("choco-sgd", {{"graph", graph}, {"gamma", "0.1"}}, top_tenth());
-    Choco choco(0.1);
+    GossipAlgorithm& choco = sites.algorithm();
     const Eigen::ArrayXd before = sum_of(sites.step().weights());
     const double start = apart(sites.step().weights());
     const auto look = [&] {
@@ -149,7 +150,7 @@ TEST(MissingSites, ChocoKeepsTheMeanWhoeverIsAwayAndComesTogether) {
 // weights.
 TEST(Choco, MovesTowardsWhatNeighboursHaveWhereNothingIsLost) {
   Apart sites("choco-sgd", {{"graph", "star"}, {"gamma", "0.5"}});
-  Choco choco(0.5);
+  GossipAlgorithm& choco = sites.algorithm();
   for (int step = 0; step < 3; ++step) {
     const Field before = sites.step().weights();
     sites.take(choco, 1, 1, [] {});
@@ -168,7 +169,7 @@ TEST(Choco, MovesTowardsWhatNeighboursHaveWhereNothingIsLost) {
 // neighbour would be pulled towards numbers that it never received.
 TEST(MissingSites, AnEdgeKeepsItsCopyWhileOneOfItsEndsIsAway) {
   Apart sites("choco-sgd", {{"graph", "complete"}, {"gamma", "0.5"}});
-  Choco choco(0.5);
+  GossipAlgorithm& choco = sites.algorithm();
   PublicCopies known;
   known.begin(sites.step(), sites.step().weights());
   EXPECT_FALSE(known.is_per_edge());
@@ -187,7 +188,7 @@ TEST(MissingSites, AnEdgeKeepsItsCopyWhileOneOfItsEndsIsAway) {
 TEST(MissingSites, ChocoMovesByWhatEachEdgeHasSeen) {
   for (const char* graph : {"ring", "star", "complete"}) {
     Apart sites("choco-sgd", {{"graph", graph}, {"gamma", "0.4"}}, top_tenth());
-    Choco choco(0.4);
+    GossipAlgorithm& choco = sites.algorithm();
     std::vector<models::Matrix> x = sites.step().weights()[0];
     std::map<std::pair<std::size_t, std::size_t>, models::Matrix> told;  // values sent so far, by (from, to)
     for (int t = 0; t < 25; ++t) {
@@ -222,7 +223,7 @@ TEST(MissingSites, ChocoMovesByWhatEachEdgeHasSeen) {
 TEST(MissingSites, D2MixesHalfwayAmongThoseThatAreThere) {
   for (const char* graph : {"complete", "ring", "star"}) {
     Apart sites("d2", {{"graph", graph}});
-    D2 d2;
+    GossipAlgorithm& d2 = sites.algorithm();
     std::vector<models::Matrix> x = sites.step().weights()[0];
     std::vector<models::Matrix> c(kSome, models::Matrix::Zero(1, x[0].cols()));
     for (int t = 0; t < 12; ++t) {

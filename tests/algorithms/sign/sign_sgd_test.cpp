@@ -1,9 +1,9 @@
 // Compares sign votes with their definition.
-#include "algorithms/sign/sign_sgd.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
+#include <string>
 
 #include "algorithms/one_step.hpp"
 #include "algorithms/sign/several_steps.hpp"
@@ -17,16 +17,19 @@ using test::SeveralSteps;
 
 constexpr spec::ExchangeMode kModes[] = {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer};
 
-using Zeros = SignSgd::Zeros;
+float vote(float x, const std::string& zeros) { return x < 0 ? -1.0F : x > 0 || zeros == "plus" ? 1.0F : 0.0F; }
 
-float vote(float x, Zeros zeros) { return x < 0 ? -1.0F : x > 0 || zeros == Zeros::plus ? 1.0F : 0.0F; }
+std::unique_ptr<Algorithm> sign_sgd(const spec::ParameterValues& parameters) {
+  const SynchronousMethod& method = algorithm_registry().at("sign-sgd");
+  return make_algorithm(method, methods::run_of(method, parameters));
+}
 
 TEST(SignSgd, AllStepTheWayOfTheMajority) {
   for (const spec::ExchangeMode mode : kModes) {
-    for (const Zeros zeros : {Zeros::random, Zeros::plus, Zeros::abstain}) {
+    for (const std::string zeros : {"random", "plus", "abstain"}) {
       for (const std::vector<int>& rows : {std::vector<int>{7}, {5, 3}, {5, 0, 3}, {2, 4, 3, 1}}) {
-        SignSgd algorithm({.zeros = zeros});
-        SeveralSteps steps(algorithm, mode, rows);
+        const std::unique_ptr<Algorithm> algorithm = sign_sgd({{"zeros", zeros}});
+        SeveralSteps steps(*algorithm, mode, rows);
         const TrainingStep& step = steps.next();
         int ties = 0;
         float drawn = 0;
@@ -38,7 +41,7 @@ TEST(SignSgd, AllStepTheWayOfTheMajority) {
                 if (rows[s] > 0) sum += vote(of_site(s)(i), zeros);
               }
               ties += sum == 0 ? 1 : 0;
-              if (sum == 0 && zeros == Zeros::random) {
+              if (sum == 0 && zeros == "random") {
                 ASSERT_EQ(std::abs(arrived(i)), 1);
                 drawn += arrived(i);
               } else {
@@ -58,9 +61,9 @@ TEST(SignSgd, AllStepTheWayOfTheMajority) {
 }
 
 TEST(SignSgd, SignumVotesWithTheMomentumOfEachSite) {
-  SignSgd algorithm({.momentum = 0.9F, .zeros = Zeros::abstain});
+  const std::unique_ptr<Algorithm> algorithm = sign_sgd({{"momentum", "0.9"}, {"zeros", "abstain"}});
   const std::vector<int> rows{5, 3, 4};
-  SeveralSteps steps(algorithm, spec::ExchangeMode::peer, rows);
+  SeveralSteps steps(*algorithm, spec::ExchangeMode::peer, rows);
   std::vector<models::Matrix> m(3, models::Matrix::Zero(9, 20));
   int flipped = 0;
   for (int t = 0; t < 10; ++t) {
