@@ -11,10 +11,8 @@
 #include "formats/launch.hpp"
 #include "report/layout/layout_report.hpp"
 #include "scenario/elements/read_parallelism.hpp"
-#include "spec/parallelism.hpp"
 #include "study/layout/launch.hpp"
 #include "study/layout/search_layouts.hpp"
-#include "study/layout/without_layout.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
@@ -32,7 +30,7 @@ std::vector<std::pair<std::string, std::string>> fixed_of(const po::variables_ma
   for (const std::string& text : values["fix"].as<std::vector<std::string>>()) {
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
-    const auto& known = spec::kLayoutAttributes;
+    const std::vector<std::string>& known = scenario::layout_attributes();
     if (equals == std::string::npos || std::ranges::find(known, name) == known.end())
       throw UsageError(fmt::format("--fix '{}'; use NAME=VALUE with NAME one of {}", text, fmt::join(known, ", ")));
     if (std::ranges::any_of(fixed, [&](const auto& one) { return one.first == name; }))
@@ -64,7 +62,7 @@ void write_launch_of(const report::LayoutReport& report, const StudyOptions& opt
     throw InputError(Diagnostic{options.scenario, 0, "has no layout to write with --write",
                                 "use more devices, or devices with more memory", false, true});
   std::vector<std::string> overrides = options.overrides;
-  std::erase_if(overrides, study::sets_layout);
+  std::erase_if(overrides, scenario::sets_layout);
   for (const std::string& one : report.trials.front().layout.set) overrides.push_back(one);
   const study::WrittenLaunch written =
       study::write_launch(framework, study::launch_of(source.load_point(overrides, study::make_catalog()), report.run));
@@ -73,7 +71,7 @@ void write_launch_of(const report::LayoutReport& report, const StudyOptions& opt
   std::string remedy;
   for (const std::string& one : written.lacking) {
     const std::string name = one.substr(0, one.find('='));
-    if (std::ranges::find(spec::kLayoutAttributes, name) == spec::kLayoutAttributes.end()) continue;
+    if (!scenario::sets_layout("timed-as." + name)) continue;
     remedy += fmt::format(" --fix {}={}", name, scenario::timed_as_attribute({}, name));
   }
   say(fmt::format("{} has no argument for {} (docs/launch.md){}{}.\n", framework, fmt::join(written.lacking, ", "),

@@ -137,13 +137,6 @@ constexpr auto names_of(ExpertLaunch) {
   return std::to_array<Name<ExpertLaunch>>({{ahead, "ahead"}, {counted, "counted"}});
 }
 
-/// Attributes of <timed-as> that divide a network among devices. A search for layouts sets them.
-inline constexpr std::array<std::string_view, 19> kLayoutAttributes{
-    "batch",          "tensor",         "sequence-parallel", "tensor-overlap",  "context",          "context-exchange",
-    "pipeline",       "schedule",       "interleave",        "micro-batch",     "recompute",        "recompute-modules",
-    "sharding",       "sharding-group", "prefetch",          "expert-parallel", "expert-imbalance", "expert-tensor",
-    "expert-capacity"};
-
 /// Layout of a network replica on several devices, and the division of its batch. Each worker of an algorithm is a
 /// replica of tensor × context × pipeline devices. Experts are divided among the devices of the same stage in several
 /// replicas; expert ranks count the devices of a layer first, then replicas.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "scenario/document/print.hpp"
+#include "scenario/elements/read_parallelism.hpp"
 #include "scenario/elements/read_platform.hpp"
 #include "scenario/language/overrides.hpp"
 #include "scenario/language/schema.hpp"
@@ -85,6 +86,16 @@ Scenario ScenarioSource::complete(const std::vector<std::string>& overrides, con
   if (catalog.files_of_platform) scenario.platform_files = catalog.files_of_platform(scenario.platform);
   scenario.hash = hash_of(scenario);
   return scenario;
+}
+
+std::vector<std::string> ScenarioSource::without_layout() const {
+  std::vector<std::string> set;
+  for (const Element& child : root_.children) {
+    if (child.name != "timed-as") continue;
+    for (const Attribute& one : child.attributes)
+      if (const std::string path = "timed-as." + one.name; sets_layout(path)) set.push_back(path + '=');
+  }
+  return set;
 }
 
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides, const Catalog& catalog) {

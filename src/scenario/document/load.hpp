@@ -20,6 +20,8 @@ class ScenarioSource {
 
   const std::string& path() const { return path_; }
   const std::string& text() const { return text_; }
+  /// Returns assignments of --set that remove the layout in the file, "timed-as.tensor=".
+  std::vector<std::string> without_layout() const;
 
   /// Loads the scenario with these overrides; see load_scenario().
   Scenario load(const std::vector<std::string>& overrides, const Catalog& catalog) const;

@@ -6,8 +6,8 @@
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read.hpp"
 #include "scenario/elements/read_axes.hpp"
+#include "scenario/elements/read_parallelism.hpp"
 #include "scenario/language/overrides.hpp"
-#include "spec/parallelism.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -176,11 +176,7 @@ class GoalReader {
   void check_layouts() {
     for (const Element* child : node_.children("allow")) {
       const Node node(*child, context_.findings);
-      const std::string path = node.text("path", "");
-      const std::string_view prefix = "timed-as.";
-      if (path.starts_with(prefix) &&
-          std::ranges::find(spec::kLayoutAttributes, std::string_view(path).substr(prefix.size())) !=
-              spec::kLayoutAttributes.end())
+      if (sets_layout(node.text("path", "")))
         node.fail_at("path", "is searched by layout=\"any\" already", "remove one of the two");
     }
   }

@@ -58,40 +58,49 @@ Row<Parallelism> recomputed_parts_row() {
 
 std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
   std::vector<Row<Parallelism>> all{
-      attribute("tensor", &Parallelism::tensor, integer(1, kMostDivided)).if_given(),
-      of_divided_layers(attribute("sequence-parallel", &Parallelism::sequence_parallel)),
-      of_divided_layers(attribute("tensor-overlap", &Parallelism::tensor_overlap)).if_given(),
-      attribute("pipeline", &Parallelism::pipeline, integer(1, kMostDivided)).if_given(),
-      attribute("context", &Parallelism::context, integer(1, kMostDivided)).if_given(),
+      attribute("tensor", &Parallelism::tensor, integer(1, kMostDivided)).if_given().of_layout(2),
+      of_divided_layers(attribute("sequence-parallel", &Parallelism::sequence_parallel)).of_layout(3),
+      of_divided_layers(attribute("tensor-overlap", &Parallelism::tensor_overlap)).if_given().of_layout(4),
+      attribute("pipeline", &Parallelism::pipeline, integer(1, kMostDivided)).if_given().of_layout(7),
+      attribute("context", &Parallelism::context, integer(1, kMostDivided)).if_given().of_layout(5),
       attribute("context-exchange", &Parallelism::context_exchange)
           .only([](const Parallelism& how) { return how.context > 1; }, "needs context parallelism",
-                "set context=\"2\" or more"),
-      attribute("expert-parallel", &Parallelism::experts, integer(1, kMostDivided)).if_given(),
+                "set context=\"2\" or more")
+          .of_layout(6),
+      attribute("expert-parallel", &Parallelism::experts, integer(1, kMostDivided)).if_given().of_layout(16),
       of_divided_experts(
-          attribute("expert-imbalance", &Parallelism::expert_imbalance, real({.minimum = 1, .maximum = 1e3}))),
-      of_divided_experts(attribute("expert-tensor", &Parallelism::expert_tensor, integer(1, kMostDivided))).if_given(),
+          attribute("expert-imbalance", &Parallelism::expert_imbalance, real({.minimum = 1, .maximum = 1e3})))
+          .of_layout(17),
+      of_divided_experts(attribute("expert-tensor", &Parallelism::expert_tensor, integer(1, kMostDivided)))
+          .if_given()
+          .of_layout(18),
       of_divided_experts(attribute("expert-capacity", &Parallelism::expert_capacity,
                                    real({.minimum = 0, .maximum = 1e3, .open_minimum = true})))
           .if_given()
-          .if_left_out("nothing is dropped"),
+          .if_left_out("nothing is dropped")
+          .of_layout(19),
       of_divided_experts(attribute("expert-dispatch", &Parallelism::expert_dispatch)).if_given(),
       of_divided_experts(attribute("expert-exchange", &Parallelism::expert_exchange)).if_given(),
       of_divided_experts(attribute("expert-launch", &Parallelism::expert_launch)).if_given(),
-      of_pipeline(attribute("interleave", &Parallelism::interleave, integer(1, kMostDivided))),
-      of_pipeline(attribute("schedule", &Parallelism::order)),
-      attribute("micro-batch", &Parallelism::micro_batch, integer(1, 1'000'000)).if_given().if_left_out("the batch"),
+      of_pipeline(attribute("interleave", &Parallelism::interleave, integer(1, kMostDivided))).of_layout(9),
+      of_pipeline(attribute("schedule", &Parallelism::order)).of_layout(8),
+      attribute("micro-batch", &Parallelism::micro_batch, integer(1, 1'000'000))
+          .if_given()
+          .if_left_out("the batch")
+          .of_layout(10),
       attribute("expert-overlap", &Parallelism::expert_overlap)
           .only([](const Parallelism& how) { return how.experts > 1 && how.micro_batch > 0; },
                 "needs expert parallelism and several micro-batches", "set expert-parallel=\"2\" and micro-batch=\"1\"")
           .if_given(),
-      attribute("recompute", &Parallelism::recomputation).if_given(),
-      recomputed_parts_row(),
-      attribute("sharding", &Parallelism::sharding).if_given(),
+      attribute("recompute", &Parallelism::recomputation).if_given().of_layout(11),
+      recomputed_parts_row().of_layout(12),
+      attribute("sharding", &Parallelism::sharding).if_given().of_layout(13),
       attribute("sharding-group", &Parallelism::sharding_group, integer(1, 1'000'000))
           .only([](const Parallelism& how) { return how.sharding != spec::Sharding::none; }, "needs sharding",
                 "set sharding=\"parameters\", \"gradients\" or \"optimizer\"")
           .if_given()
-          .if_left_out("all workers"),
+          .if_left_out("all workers")
+          .of_layout(14),
       attribute("deferred-sums", &Parallelism::deferred_sums)
           .only([](const Parallelism& how) { return how.sharding >= spec::Sharding::gradients && how.micro_batch > 0; },
                 "needs sharded gradients or parameters, and micro-batches",
@@ -104,7 +113,8 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
       attribute("feed-forward-parts", &Parallelism::feed_forward_parts, integer(1, 1'000'000)).if_given(),
       attribute("prefetch", &Parallelism::prefetch, integer(0, 1000))
           .only([](const Parallelism& how) { return how.sharding == spec::Sharding::parameters; },
-                "needs sharding=\"parameters\"", "set sharding=\"parameters\", or remove it"),
+                "needs sharding=\"parameters\"", "set sharding=\"parameters\", or remove it")
+          .of_layout(15),
       attribute("offload", &Parallelism::offload).if_given(),
       attribute("offload-rate", &Parallelism::offload_rate, quantity(kHostRate))
           .only([](const Parallelism& how) { return how.offload != spec::Offload::none; }, "needs offload",

@@ -23,8 +23,15 @@ std::string read_timed_as_attribute(const std::string& option, const std::string
 /// Returns the printed value of an attribute of <timed-as>; the default if the attribute has no effect.
 std::string timed_as_attribute(const spec::TimedAsSpec& timed, const std::string& name);
 
-/// Returns the batch and the attributes of a layout (spec::kLayoutAttributes) that have an effect and differ from their
-/// defaults, as for --set: "timed-as.tensor=8".
+/// Returns the attributes of <timed-as> that divide a network among devices, and the batch, which a search for layouts
+/// sets.
+const std::vector<std::string>& layout_attributes();
+
+/// Returns whether an assignment of --set, or its path, is of a layout's attribute.
+bool sets_layout(std::string_view assignment);
+
+/// Returns the batch and the attributes of a layout that have an effect and differ from their defaults, as for --set:
+/// "timed-as.tensor=8".
 std::vector<std::string> layout_assignments(spec::TimedAsSpec timed);
 
 /// Checks rules between attributes. Resets invalid values, so that they cause no further faults.

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <ranges>
 #include <utility>
 
 #include "scenario/elements/count_row.hpp"
@@ -210,7 +211,10 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
                       return path && !timed.file.empty() ? path(timed.file) : timed.file;
                     })
           .if_given(),
-      attribute("batch", &Spec::batch, integer(1, 1'000'000)).without_default().if_left_out("`batch` of `<training>`"),
+      attribute("batch", &Spec::batch, integer(1, 1'000'000))
+          .without_default()
+          .if_left_out("`batch` of `<training>`")
+          .of_layout(1),
       attribute("precision", &Spec::precision),
       attribute("steps", &Spec::steps, real({.minimum = 1, .maximum = 1e12}))
           .if_left_out("the published number, if any"),
@@ -272,22 +276,32 @@ std::string timed_as_attribute(const spec::TimedAsSpec& timed, const std::string
   return !row.printed || row.printed(timed) ? row.text(timed, {}) : timed_as_table().rule().find(name)->fallback;
 }
 
+const std::vector<std::string>& layout_attributes() {
+  static const std::vector<std::string> kNames = [] {
+    std::map<int, std::string> names;
+    for (const AttributeRule& rule : timed_as_table().rule().attributes) names[rule.of_layout] = rule.name;
+    names.erase(0);
+    const auto in_order = std::views::values(names);
+    return std::vector<std::string>(in_order.begin(), in_order.end());
+  }();
+  return kNames;
+}
+
+bool sets_layout(std::string_view assignment) {
+  constexpr std::string_view kPath = "timed-as.";
+  const std::string_view name = assignment.substr(0, assignment.find('='));
+  return name.starts_with(kPath) && std::ranges::count(layout_attributes(), name.substr(kPath.size())) > 0;
+}
+
 std::vector<std::string> layout_assignments(spec::TimedAsSpec timed) {
   spec::ParallelismSpec& how = timed.parallelism;
   if (how.pipeline == 1 && how.micro_batch == timed.batch) how.micro_batch = 0;
-  static const auto kDefaults = [] {
-    std::vector<std::pair<const Row<spec::TimedAsSpec>*, std::string>> all;
-    for (const std::string_view name : spec::kLayoutAttributes) {
-      const Row<spec::TimedAsSpec>& row = row_of(std::string(name));
-      all.emplace_back(&row, name == "batch" ? "" : row.text({}, {}));
-    }
-    return all;
-  }();
   std::vector<std::string> set;
-  for (const auto& [row, otherwise] : kDefaults) {
-    if (row->printed && !row->printed(timed)) continue;
-    if (const std::string text = row->text(timed, {}); text != otherwise)
-      set.push_back(fmt::format("timed-as.{}={}", row->rule.name, text));
+  for (const std::string& name : layout_attributes()) {
+    const Row<spec::TimedAsSpec>& row = row_of(name);
+    if (row.printed && !row.printed(timed)) continue;
+    if (const std::string text = row.text(timed, {}); name == "batch" || text != row.text({}, {}))
+      set.push_back(fmt::format("timed-as.{}={}", name, text));
   }
   return set;
 }

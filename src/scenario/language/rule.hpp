@@ -88,6 +88,7 @@ struct AttributeRule {
   bool required = false;
   std::string fallback{};  ///< default value; empty: none
   std::string left_out{};  ///< behaviour without the attribute, in words, if it has no default value
+  int of_layout = 0;       ///< place in lists of a layout's attributes, which a search sets, from 1; 0: in none
 
   AttributeRule must() &&;
   AttributeRule otherwise(std::string text) &&;

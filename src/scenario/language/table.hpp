@@ -53,6 +53,10 @@ struct Row {
     rule.left_out = std::move(what);
     return std::move(*this);
   }
+  Row of_layout(int place) && {
+    rule.of_layout = place;
+    return std::move(*this);
+  }
   /// Prints the attribute only if it differs from its default.
   Row if_given() && {
     default_is_printed = false;

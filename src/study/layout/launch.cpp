@@ -279,7 +279,7 @@ Launch read_launch(const std::string& file, const std::string& framework, const 
 std::vector<std::string> assignments_of(const Launch& launch) {
   std::vector<std::string> set = assignments_of(launch.layout);
   // Removes layout attributes of the scenario that this layout does not set.
-  for (const std::string_view name : spec::kLayoutAttributes) {
+  for (const std::string& name : scenario::layout_attributes()) {
     const std::string path = fmt::format("timed-as.{}=", name);
     if (std::ranges::none_of(set, [&](const std::string& one) { return one.starts_with(path); })) set.push_back(path);
   }

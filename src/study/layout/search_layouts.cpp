@@ -22,7 +22,6 @@
 #include "study/layout/candidates.hpp"
 #include "study/layout/group_times.hpp"
 #include "study/layout/step_estimate.hpp"
-#include "study/layout/without_layout.hpp"
 #include "study/run/experiment.hpp"
 #include "study/run/fewer_micro_batches.hpp"
 #include "study/setting/catalog.hpp"
@@ -276,12 +275,11 @@ class LayoutSearch {
   LayoutSearch(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
                const LayoutOptions& options)
       : options_(options),
-        text_(source.text()),
-        source_(source.path(), without_layout(text_)),
+        source_(source),
         catalog_(remembering(make_catalog_without_learning())),
-        setting_(layout_setting(source.load_point(ignoring_memory(overrides), catalog_), options)) {
-    std::ranges::copy_if(overrides, std::back_inserter(overrides_),
-                         [](const std::string& one) { return !sets_layout(one); });
+        setting_(layout_setting(source.load_point(ignoring_memory(overrides), catalog_), options)),
+        overrides_(source.without_layout()) {
+    std::ranges::copy_if(overrides, std::back_inserter(overrides_), std::not_fn(scenario::sets_layout));
   }
 
   report::LayoutReport search(bool show_progress) {
@@ -295,7 +293,10 @@ class LayoutSearch {
     conclude();
     const auto take_back = [&](report::LayoutTrial& trial) {
       std::vector<std::string>& set = trial.layout.set = assignments_of(trial.layout);
-      for (std::string& one : taken_back(text_, set)) set.push_back(std::move(one));
+      for (const std::string& path : source_.without_layout()) {
+        if (std::ranges::none_of(set, [&](const std::string& one) { return one.starts_with(path); }))
+          set.push_back(path);
+      }
     };
     for (std::vector<report::LayoutTrial>* trials : {&report_.trials, &report_.unasked})
       std::ranges::for_each(*trials, take_back);
@@ -545,11 +546,10 @@ class LayoutSearch {
   }
 
   LayoutOptions options_;
-  std::string text_;                 ///< text of the scenario file
-  scenario::ScenarioSource source_;  ///< the scenario without a layout in <timed-as>
+  scenario::ScenarioSource source_;
   scenario::Catalog catalog_;
   LayoutSetting setting_;
-  std::vector<std::string> overrides_;       ///< settings of --set except those of the layout
+  std::vector<std::string> overrides_;       ///< settings of --set without a layout, after removal of the file's
   std::vector<LayoutCandidate> candidates_;  ///< sorted by estimated time, fastest first
   std::vector<std::size_t> fitting_;         ///< indices of candidates that fit, quickest first
   std::optional<report::StepParts> written_estimate_;

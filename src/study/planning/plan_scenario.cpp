@@ -13,10 +13,10 @@
 #include "report/run/work.hpp"
 #include "report/words/statement.hpp"
 #include "scenario/document/print.hpp"
+#include "scenario/elements/read_parallelism.hpp"
 #include "scenario/language/overrides.hpp"
 #include "study/layout/by_flow.hpp"
 #include "study/layout/search_layouts.hpp"
-#include "study/layout/without_layout.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/planning/goal_search.hpp"
 #include "study/remote/remote_learning.hpp"
@@ -213,9 +213,9 @@ class Planner {
   void forget_layout() {
     global_batch_ = base_.goal->layouts->global_batch.value_or(base_.timed_as->batch *
                                                                static_cast<std::int64_t>(base_.workers.size()));
-    text_ = source_.text();
-    source_ = scenario::ScenarioSource(source_.path(), without_layout(text_));
-    std::erase_if(overrides_, sets_layout);
+    std::erase_if(overrides_, scenario::sets_layout);
+    const std::vector<std::string> removed = source_.without_layout();
+    overrides_.insert(overrides_.begin(), removed.begin(), removed.end());
   }
 
   /// Adds the fastest layout of a choice to its settings. Throws an infeasible InputError if no layout fits.
@@ -235,7 +235,6 @@ class Planner {
           {base_.file, 0, "no layout fits the memory of the devices with a margin of 10 %", "", false, true});
     }
     report::Layout layout = found.trials.front().layout;
-    for (std::string& one : taken_back(text_, layout.set)) layout.set.push_back(std::move(one));
     all.insert(all.end(), layout.set.begin(), layout.set.end());
     return layout;
   }
@@ -357,7 +356,6 @@ class Planner {
   }
 
   scenario::ScenarioSource source_;
-  std::string text_;  ///< scenario with its own layout
   TaskQueue* queue_;  ///< null: this process learns
   std::vector<std::string> overrides_;
   scenario::Catalog catalog_;

@@ -7,11 +7,11 @@
 #include <set>
 
 #include "scenario/document/load.hpp"
+#include "scenario/elements/read_parallelism.hpp"
 #include "spec/workload.hpp"
 #include "study/layout/candidates.hpp"
 #include "study/layout/group_times.hpp"
 #include "study/layout/search_layouts.hpp"
-#include "study/layout/without_layout.hpp"
 #include "study/planning/plan_scenario.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/cluster_of.hpp"
@@ -92,25 +92,21 @@ TEST(Layouts, DivideExperts) {
   EXPECT_EQ(groups, (std::set<int>{1, 2, 4, 8}));
 }
 
-TEST(Layouts, TakeBackWhatTheTextWritesAndTheyLack) {
-  const std::string text = "<timed-as workload=\"x\" tensor=\"8\" sequence-parallel=\"true\" batch=\"3\"/>";
-  EXPECT_EQ(taken_back(text, {"timed-as.batch=1", "timed-as.pipeline=2"}),
-            (std::vector<std::string>{"timed-as.tensor=", "timed-as.sequence-parallel="}));
-  EXPECT_EQ(taken_back(text, {"timed-as.batch=1", "timed-as.tensor=2"}),
-            (std::vector<std::string>{"timed-as.sequence-parallel="}));
-  EXPECT_TRUE(taken_back("<timed-as workload=\"x\"/>", {}).empty());
-}
-
-TEST(Layouts, AreTakenOutOfAText) {
+TEST(Layouts, AreTakenOutOfAScenario) {
+  const auto removed = [](const std::string& inside) {
+    return scenario::ScenarioSource("some.xml", "<scenario>" + inside + "</scenario>").without_layout();
+  };
   EXPECT_EQ(
-      without_layout(
-          "<a/><timed-as workload=\"x\"\n  tensor = '8' batch=\"3\" sharding=\"a>b\" layers=\"2\"/><b tensor=\"1\"/>"),
-      "<a/><timed-as workload=\"x\" layers=\"2\"/><b tensor=\"1\"/>");
-  EXPECT_EQ(without_layout("<timed-as tensor=\"8"), "<timed-as");
-  EXPECT_EQ(without_layout("<timed-as"), "<timed-as");
-  EXPECT_TRUE(sets_layout("timed-as.micro-batch=4"));
-  EXPECT_FALSE(sets_layout("timed-as.sequence=4"));
-  EXPECT_FALSE(sets_layout("training.batch=4"));
+      removed("<a tensor=\"2\"/><timed-as workload=\"x\"\n  tensor = '8' batch=\"3\" sharding=\"a>b\" layers=\"2\"/>"
+              "<b tensor=\"1\"/>"),
+      (std::vector<std::string>{"timed-as.tensor=", "timed-as.batch=", "timed-as.sharding="}));
+  EXPECT_EQ(removed("<timed-as sequence-parallel=\"true\"/>"),
+            (std::vector<std::string>{"timed-as.sequence-parallel="}));
+  EXPECT_TRUE(removed("<timed-as workload=\"x\"/>").empty());
+  EXPECT_TRUE(removed("").empty());
+  EXPECT_TRUE(scenario::sets_layout("timed-as.micro-batch=4"));
+  EXPECT_FALSE(scenario::sets_layout("timed-as.sequence=4"));
+  EXPECT_FALSE(scenario::sets_layout("training.batch=4"));
 }
 
 TEST(Layouts, GroupsShareTheAdapters) {
