@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "study/sweep/store.hpp"
+#include "study/store/records.hpp"
 #include "support/atomic_file.hpp"
 #include "support/interrupt.hpp"
 #include "support/output_error.hpp"

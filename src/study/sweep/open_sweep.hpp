@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "study/sweep/database.hpp"
+#include "study/store/database.hpp"
 #include "study/sweep/results.hpp"
 #include "study/sweep/sweep_points.hpp"
 

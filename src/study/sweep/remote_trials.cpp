@@ -13,9 +13,9 @@
 #include "study/learning/learned_bytes.hpp"
 #include "study/remote/remote_learning.hpp"
 #include "study/setting/catalog.hpp"
+#include "study/store/records.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/open_sweep.hpp"
-#include "study/sweep/store.hpp"
 #include "support/build.hpp"
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
@@ -214,7 +214,7 @@ class RemoteSweep {
 
   const SweepPoints& sweep_;
   Database& database_;
-  SweepRecords records_{database_};
+  Records records_{database_};
   TaskQueue& queue_;
   SweepIdentity identity_;
   std::shared_ptr<const TaskContext> context_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "report/run/figure_values.hpp"
-#include "study/sweep/database.hpp"
+#include "study/store/database.hpp"
 
 namespace dadsim::study {
 

@@ -16,8 +16,8 @@
 #include "report/run/uncertainty.hpp"
 #include "sim/simulator.hpp"
 #include "study/run/experiment.hpp"
+#include "study/store/records.hpp"
 #include "study/sweep/results.hpp"
-#include "study/sweep/store.hpp"
 #include "study/trials/outcome.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
@@ -264,7 +264,7 @@ SweepProgressNumbers run_batches(const ScenarioOfTrial& scenario_of, const std::
   numbers.trials = numbers.before + open;
 
   const auto records =
-      std::make_shared<SweepRecords>(database, learned_before, options.keep_weights ? kMostHistoryBytes : 0);
+      std::make_shared<Records>(database, learned_before, options.keep_weights ? kMostHistoryBytes : 0);
   LearningStore store(records, std::make_shared<SharedCache>(options.memory, records));
   store.offer(options.offered);
   const std::size_t threads =

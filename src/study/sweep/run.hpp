@@ -9,7 +9,7 @@
 
 #include "study/learning/learned.hpp"
 #include "study/learning/shared_cache.hpp"
-#include "study/sweep/database.hpp"
+#include "study/store/database.hpp"
 #include "study/sweep/open_sweep.hpp"
 #include "study/sweep/sweep_points.hpp"
 

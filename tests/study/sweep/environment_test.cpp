@@ -14,7 +14,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
-#include "study/sweep/database.hpp"
+#include "study/store/database.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 #include "support/environment_error.hpp"
 

@@ -4,10 +4,10 @@
 #include "scenario/document/print.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/run/experiment.hpp"
+#include "study/store/records.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
-#include "study/sweep/store.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -160,12 +160,12 @@ TEST_F(EventDrivenSweep, AFileKeepsEvaluationsAndAsManyWeightsAsItMay) {
   const auto quality = std::make_shared<const world::Datum>(world::Datum{{}, {0.1, 0.2, 0.3}});
   const auto most = static_cast<std::int64_t>(2 * weights->bytes());
   {
-    KeptHistories store(nullptr, std::make_shared<SweepRecords>(*database, nullptr, most));
+    KeptHistories store(nullptr, std::make_shared<Records>(*database, nullptr, most));
     for (std::uint64_t i = 0; i < 5; ++i) store.keep({i, 7}, weights);
     for (std::uint64_t i = 0; i < 5; ++i) store.keep({i, 8}, quality);
     EXPECT_EQ(store.find({4, 7}), weights);  // weights that fit are kept in memory
   }
-  KeptHistories store(nullptr, std::make_shared<SweepRecords>(*database, nullptr, most));
+  KeptHistories store(nullptr, std::make_shared<Records>(*database, nullptr, most));
   EXPECT_EQ(database->number("SELECT COUNT(*) FROM records WHERE kind = 'weights'"), 2);
   EXPECT_EQ(database->number("SELECT COUNT(*) FROM records WHERE kind = 'evaluation'"), 5);
   ASSERT_TRUE(store.find({1, 7}));

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "study/sweep/database.hpp"
+#include "study/store/database.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/sweep_document.hpp"
 #include "support/diagnostics.hpp"

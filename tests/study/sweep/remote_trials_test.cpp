@@ -9,11 +9,11 @@
 #include "study/learning/learned.hpp"
 #include "study/learning/learned_bytes.hpp"
 #include "study/remote/remote_learning.hpp"
+#include "study/store/records.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/open_sweep.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
-#include "study/sweep/store.hpp"
 #include "study/sweep/sweep_document.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 #include "support/diagnostics.hpp"
@@ -46,7 +46,7 @@ class Pieces : public testing::Test {
       std::string learned;
       if (learn_first) {
         learned = learn(sweep, batch->points.front(), batch->seed);
-        SweepRecords records(*database);
+        Records records(*database);
         for (const auto& [key, run] : learned_runs_from(learned))
           records.keep(Records::kLearned, record_key(key), 0, [&] { return to_bytes(*run); });
       }

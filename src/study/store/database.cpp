@@ -1,4 +1,4 @@
-#include "study/sweep/database.hpp"
+#include "study/store/database.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

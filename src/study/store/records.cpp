@@ -1,4 +1,4 @@
-#include "study/sweep/store.hpp"
+#include "study/store/records.hpp"
 
 #include <fmt/format.h>
 
@@ -69,13 +69,13 @@ void copy_records(Database& from, Database& to, bool weights) {
   }
 }
 
-SweepRecords::SweepRecords(Database& file, Database* other, std::int64_t most_weights)
+Records::Records(Database& file, Database* other, std::int64_t most_weights)
     : file_(file), other_(other), most_weights_(most_weights) {
   const std::lock_guard lock(file_.mutex());
   weights_ = weight_bytes(file_);
 }
 
-SweepRecords::~SweepRecords() {
+Records::~Records() {
   try {
     flush();
   } catch (const std::exception&) {
@@ -83,13 +83,13 @@ SweepRecords::~SweepRecords() {
   }
 }
 
-std::optional<std::string> SweepRecords::find(const std::string& key) {
+std::optional<std::string> Records::find(const std::string& key) {
   std::optional<std::string> value = find_record(file_, key);
   return value || other_ == nullptr ? value : find_record(*other_, key);
 }
 
-void SweepRecords::keep(std::string_view kind, const std::string& key, std::size_t size,
-                        std::function<std::string()> value) {
+void Records::keep(std::string_view kind, const std::string& key, std::size_t size,
+                   std::function<std::string()> value) {
   {
     const std::lock_guard lock(mutex_);
     const std::int64_t weights = kind == Records::kWeights ? static_cast<std::int64_t>(size) : 0;
@@ -105,7 +105,7 @@ void SweepRecords::keep(std::string_view kind, const std::string& key, std::size
   flush();
 }
 
-void SweepRecords::flush() {
+void Records::flush() {
   std::vector<Pending> due;
   {
     const std::lock_guard lock(mutex_);
