@@ -34,7 +34,7 @@ std::uint64_t fingerprint_of(const Schedule& schedule) {
 
 /// Returns the number of devices of one replica that do a task.
 double devices_of(const Task& task, const Schedule& schedule) {
-  return static_cast<double>(schedule.tensor * (task.stage == kEveryStage ? schedule.pipeline : 1));
+  return static_cast<double>(task.stage == kEveryStage ? schedule.devices() : schedule.tensor * schedule.context);
 }
 
 StepKinds::Kind described(const Schedule& schedule, std::size_t index) {

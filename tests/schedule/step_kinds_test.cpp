@@ -10,10 +10,11 @@ namespace {
 using namespace step;  // NOLINT(google-build-using-namespace): a schedule consists of steps
 
 TEST(StepKinds, OfReplicasOfSeveralDevicesEveryDeviceCounts) {
-  // Two replicas have three stages each, with two tensor-parallel devices per stage.
+  // Two replicas have three stages each, with two parts of the sequences of two tensor-parallel devices per stage.
   Schedule schedule;
-  schedule.workers = 12;
+  schedule.workers = 24;
   schedule.tensor = 2;
+  schedule.context = 2;
   schedule.pipeline = 3;
   ComputeTask compute;
   compute.flops = PerWorker({10, 20});
@@ -30,8 +31,8 @@ TEST(StepKinds, OfReplicasOfSeveralDevicesEveryDeviceCounts) {
   const StepKinds kinds(schedules);
   EXPECT_EQ(kinds.of(), (std::vector<std::size_t>{0, 1, 0}));
   const StepKinds::Kind& kind = kinds.kinds().at(0);
-  EXPECT_EQ(kind.size.flops, 30 * 2 + 30 * 6);
-  EXPECT_EQ(kind.size.bytes, 10 * 2 + 4 * 2);
+  EXPECT_EQ(kind.size.flops, 30 * 4 + 30 * 12);
+  EXPECT_EQ(kind.size.bytes, 10 * 4 + 4 * 4);
   EXPECT_EQ(kind.elsewhere, (std::vector<std::size_t>{2, 3}));
 }
 
