@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "support/fingerprint.hpp"
@@ -103,10 +104,10 @@ DatumPtr History::datum_of(const Value& value) {
 /// Returns the operations to carry out, inputs before their users. Values in the store are read from there.
 std::vector<History::NodePtr> History::needed(std::span<const Value> values) {
   std::vector<NodePtr> order;
-  std::unordered_map<const Value::Node*, bool> seen;  // nodes visited; the values are not used
+  std::unordered_set<const Value::Node*> seen;  // nodes visited
   std::vector<std::pair<NodePtr, std::size_t>> open;
   const auto look_at = [&](const NodePtr& node) {
-    if (node->datum || !seen.try_emplace(node.get(), false).second) return;
+    if (node->datum || !seen.insert(node.get()).second) return;
     if (node->keep && store_ != nullptr) {
       if (DatumPtr datum = store_->find(node->key)) {
         if (node->counts) ++counts_.found;
