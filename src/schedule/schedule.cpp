@@ -17,6 +17,16 @@
 namespace dadsim::schedule {
 namespace {
 
+constexpr std::int32_t kNothing = -1;  // index of a collective that was left out
+
+/// Returns true for an op of a forward or backward pass.
+bool is_of_pass(const step::Op& op) {
+  const auto* compute = std::get_if<step::ComputeOp>(&op.what);
+  return compute != nullptr &&
+         (compute->phase == step::Phase::forward || compute->phase == step::Phase::loss ||
+          compute->phase == step::Phase::backpropagate || compute->phase == step::Phase::weight_gradient);
+}
+
 /// Expands a recorded step into tasks with numeric sizes, for the layers of another network.
 class Instantiation {
  public:
@@ -24,9 +34,36 @@ class Instantiation {
   Instantiation(const step::StepStructure& structure, const step::StepSizes& sizes, const spec::ModelShape& learned,
                 const spec::ModelShape& timed, double sample_scale, spec::Precision precision,
                 step::Assignment assignment, Buckets buckets = {}, const spec::LayerRange* only = nullptr,
-                bool keep_empty = false);
+                bool keep_empty = false)
+      : structure_(structure),
+        timed_(timed),
+        positions_(learned, timed),
+        sizing_(sizes, learned, timed, sample_scale, precision),
+        assignment_(std::move(assignment)),
+        buckets_(buckets),
+        only_(only == nullptr ? spec::LayerRange{0, timed.layers.size()} : *only),
+        keep_empty_(keep_empty) {
+    schedule_.workers = sizing_.workers();
+    schedule_.precision = precision;
+    look_through_ops();
+    spec::ModelShape in_range{timed.name, {}};
+    for (std::size_t i = only_.first; i < only_.end; ++i) in_range.layers.push_back(timed.layers[i]);
+    for (const bool embeddings : {false, true})
+      all_layers_[embeddings ? 1 : 0] = spec::all_as_one(in_range, embeddings);
+  }
 
-  Schedule run();
+  Schedule run() {
+    const std::vector<step::Sweep>& sweeps = structure_.sweeps;
+    for (std::size_t i = 0; i < sweeps.size(); ++i) {
+      if (const std::size_t staged = sweeps_in_buckets(i); staged > 0) {
+        expand_in_buckets(std::span(sweeps).subspan(i, staged));
+        i += staged - 1;
+      } else {
+        expand(sweeps[i]);
+      }
+    }
+    return std::move(schedule_);
+  }
 
  private:
   /// Key of a collective: its serial number and timed position.
@@ -42,24 +79,180 @@ class Instantiation {
   };
 
   /// Records the place of each op, and which ops belong to passes through the network.
-  void look_through_ops();
+  void look_through_ops() {
+    std::set<std::int32_t> waited;
+    for (const step::Sweep& sweep : structure_.sweeps) {
+      embeddings_apart_ |= sweep.embeddings;
+      for (const step::Group& group : sweep.groups) {
+        const std::int32_t at = group.layer < 0 ? -1 : positions_.learned_position(group.layer, sweep.embeddings);
+        for (const step::Op& op : group.ops) {
+          recorded_at_[op.serial] = at;
+          if (std::holds_alternative<step::WaitOp>(op.what)) waited.insert(at);
+          if (is_of_pass(op) && !waited.contains(at)) of_pass_.insert(op.serial);
+        }
+      }
+    }
+  }
   /// Returns true if the layer takes the alternative of the op.
-  bool is_taken(const step::Op& op, std::size_t position) const;
+  bool is_taken(const step::Op& op, std::size_t position) const {
+    return op.alternatives == 0 ||
+           (assignment_.at(position) >= 0 && ((op.alternatives >> assignment_[position]) & 1) != 0);
+  }
 
-  void expand(const step::Sweep& sweep);
-  void expand_layers(const step::Sweep& sweep, bool backward);
-  void expand_layer(const step::Sweep& sweep, std::size_t position);
-  void expand_once(const step::Sweep& sweep, const std::vector<const spec::LayerShape*>& layers);
+  void expand(const step::Sweep& sweep) {
+    if (sweep.stage == step::kTogether) {
+      const Positions& forward = positions_.timed(sweep.embeddings);
+      emit_stage(sweep, {forward.rbegin(), forward.rend()});
+      return;
+    }
+    const std::size_t last = positions_.timed(false).back();
+    switch (sweep.over) {
+      case step::Over::layers_forward:
+        expand_layers(sweep, false);
+        break;
+      case step::Over::layers_backward:
+        expand_layers(sweep, true);
+        break;
+      case step::Over::last_layer:
+        if (only_.holds(last)) expand_once(sweep, {&timed_.layers[last]});
+        break;
+      case step::Over::other_layers:
+        expand_once(sweep, positions_.other_layers(only_, embeddings_apart_));
+        break;
+      case step::Over::all_layers:
+        expand_once(sweep, {&all_layers_[sweep.embeddings ? 1 : 0]});
+        break;
+    }
+  }
+  void expand_layers(const step::Sweep& sweep, bool backward) {
+    const std::size_t count = timed_.layers.size();
+    for (std::size_t i = 0; i < count; ++i) expand_layer(sweep, backward ? count - 1 - i : i);
+  }
+  void expand_layer(const step::Sweep& sweep, std::size_t position) {
+    if (!only_.holds(position)) return;
+    const spec::LayerShape& layer = timed_.layers[position];
+    const std::size_t stand_in = positions_.stand_in(position, sweep.embeddings);
+    const auto group = std::ranges::find(sweep.groups, static_cast<std::int32_t>(stand_in), &step::Group::layer);
+    if (group == sweep.groups.end()) throw std::logic_error("a sweep over layers lacks a layer");
+    const Place place{static_cast<std::int32_t>(position),
+                      static_cast<std::int32_t>(positions_.learned(sweep.embeddings)[stand_in]), sweep.embeddings};
+    for (const step::Op& op : group->ops) {
+      const auto* compute = std::get_if<step::ComputeOp>(&op.what);
+      const bool every_layer = compute != nullptr && compute->every_layer;
+      // Layers without a matrix have no alternatives.
+      if (!takes_part(layer, sweep.embeddings) && (!every_layer || op.alternatives != 0)) continue;
+      if (!is_taken(op, position)) continue;
+      if (compute != nullptr && compute->except_first_layer && position == 0) continue;
+      emit(op, {every_layer ? &layer : &positions_.without_beside(layer)}, place);
+    }
+  }
+  void expand_once(const step::Sweep& sweep, const std::vector<const spec::LayerShape*>& layers) {
+    if (layers.empty()) return;
+    for (const step::Group& group : sweep.groups) {
+      for (const step::Op& op : group.ops) emit(op, layers, {});
+    }
+  }
   /// Returns, with buckets, the number of sweeps from `first` on that are emitted together: a sweep over layers, the
   /// ops recorded at its end, and the stages after it. Returns 0 if there are none.
-  std::size_t sweeps_in_buckets(std::size_t first) const;
+  std::size_t sweeps_in_buckets(std::size_t first) const {
+    const std::vector<step::Sweep>& sweeps = structure_.sweeps;
+    if (!(buckets_.bytes > 0) || sweeps[first].over != step::Over::layers_backward ||
+        sweeps[first].stage == step::kTogether)
+      return 0;
+    std::size_t end = first + 1;
+    while (end < sweeps.size() && sweeps[end].over == step::Over::other_layers) ++end;
+    const std::size_t stages = end;
+    while (end < sweeps.size() && sweeps[end].stage > 0) ++end;
+    return end > stages ? end - first : 0;
+  }
   /// Emits sweeps bucket by bucket; see Sweep::stage. `sweeps`: as counted by sweeps_in_buckets().
-  void expand_in_buckets(std::span<const step::Sweep> sweeps);
+  void expand_in_buckets(std::span<const step::Sweep> sweeps) {
+    const auto first_stage = static_cast<std::size_t>(
+        std::ranges::find_if(sweeps, [](const step::Sweep& s) { return s.stage > 0; }) - sweeps.begin());
+    const std::span<const step::Sweep> all_stages = sweeps.subspan(first_stage);
+    std::vector<Positions> buckets(1);
+    double bytes = 0;
+    const auto stages_behind = [&](std::size_t newest) {
+      for (std::size_t behind = 0; behind < all_stages.size(); ++behind) {
+        if (newest >= behind && newest - behind + 1 < buckets.size())
+          emit_stage(all_stages[behind], buckets[newest - behind]);
+      }
+    };
+    const std::size_t count = timed_.layers.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t position = count - 1 - i;
+      expand_layer(sweeps[0], position);
+      const spec::LayerShape& layer = timed_.layers[position];
+      if (!only_.holds(position) || !takes_part(layer, sweeps[0].embeddings)) continue;
+      buckets.back().push_back(position);
+      bytes += 4.0 * sizing_.narrower() * static_cast<double>(positions_.without_beside(layer).parameters);
+      if (bytes < (buckets.size() == 1 ? std::min(buckets_.first, buckets_.bytes) : buckets_.bytes)) continue;
+      buckets.emplace_back();
+      bytes = 0;
+      stages_behind(buckets.size() - 2);
+    }
+    for (std::size_t i = 1; i < first_stage; ++i) expand(sweeps[i]);
+    // Emits the last bucket, and the later stages of the previous buckets.
+    const bool open = !buckets.back().empty();
+    if (open) buckets.emplace_back();
+    for (std::size_t newest = buckets.size() - (open ? 2 : 1); newest < buckets.size() + sweeps.size(); ++newest)
+      stages_behind(newest);
+  }
   /// Emits a sweep over the layers of a bucket. Messages at the same index of the layers' op lists are merged into one.
-  void emit_stage(const step::Sweep& sweep, const Positions& bucket);
+  void emit_stage(const step::Sweep& sweep, const Positions& bucket) {
+    merged_.emplace(Merged{});
+    for (const std::size_t position : bucket) {
+      // Experts' gradients are not merged with others, because other devices sum them.
+      constexpr std::size_t kOfExperts = 1'000'000;
+      merged_->next = timed_.layers[position].expert_group > 1 ? kOfExperts : 0;
+      expand_layer(sweep, position);
+    }
+    Merged merged = std::move(*std::exchange(merged_, std::nullopt));
+    for (auto& [task, members] : merged.messages) {
+      for (const auto& member : members) task_of_[member] = static_cast<std::int32_t>(schedule_.tasks.size());
+      schedule_.tasks.push_back(std::move(task));
+    }
+  }
 
-  void emit(const step::Op& op, const std::vector<const spec::LayerShape*>& layers, const Place& place);
-  void emit_wait(const step::WaitOp& wait, const std::vector<const spec::LayerShape*>& layers, const Place& place);
+  void emit(const step::Op& op, const std::vector<const spec::LayerShape*>& layers, const Place& place) {
+    sizing_.stand_for(place.learned);
+    if (const auto* wait = std::get_if<step::WaitOp>(&op.what)) return emit_wait(*wait, layers, place);
+    Task task = sizing_.sized(op, layers);
+    if (auto* compute = std::get_if<ComputeTask>(&task.what)) {
+      compute->of_pass = of_pass_.contains(op.serial);
+      schedule_.uses_aggregator |= compute->who == step::Role::aggregator;
+    } else {
+      auto& collective = std::get<CollectiveTask>(task.what);
+      const std::int32_t copies = layers.size() == 1 ? layers.front()->expert_copies : 1;
+      const bool divided = layers.size() == 1 && layers.front()->expert_group > 1;
+      if (divided) collective.among = Among::expert_copies;
+      const std::size_t message = merged_ ? merged_->next++ : 0;
+      // Sends nothing if the collective has no bytes, or if no other device holds the experts of the layer.
+      const bool empty = collective.bytes == PerWorker() || (divided && copies == 1);
+      if (empty && !keep_empty_) {
+        task_of_[{op.serial, place.timed}] = kNothing;
+        return;
+      }
+      schedule_.uses_aggregator |= !empty && step::is_star(collective.kind);
+      if (merged_) {
+        merged_->add(message, std::move(task), {op.serial, place.timed});
+        return;
+      }
+      task_of_[{op.serial, place.timed}] = static_cast<std::int32_t>(schedule_.tasks.size());
+    }
+    schedule_.tasks.push_back(std::move(task));
+  }
+  void emit_wait(const step::WaitOp& wait, const std::vector<const spec::LayerShape*>& layers, const Place& place) {
+    const std::int32_t at = positions_.awaited_at(recorded_at_.at(wait.collective), place);
+    const auto found = task_of_.find({wait.collective, at});
+    // Skips the wait for a collective of another stage, which is waited for in that stage.
+    if (found == task_of_.end() && only_.end - only_.first < timed_.layers.size()) return;
+    if (found == task_of_.end()) throw std::logic_error("a wait needs an earlier collective");
+    if (found->second == kNothing) return;
+    if (merged_ && !merged_->waited.insert(found->second).second) return;
+    schedule_.tasks.push_back(
+        {layers.size() == 1 ? layers.front()->name : "other layers", WaitTask{wait.who, found->second}});
+  }
 
   const step::StepStructure& structure_;
   const spec::ModelShape& timed_;
@@ -79,171 +272,6 @@ class Instantiation {
   Schedule schedule_;
 };
 
-constexpr std::int32_t kNothing = -1;  // index of a collective that was left out
-
-/// Returns true for an op of a forward or backward pass.
-bool is_of_pass(const step::Op& op) {
-  const auto* compute = std::get_if<step::ComputeOp>(&op.what);
-  return compute != nullptr &&
-         (compute->phase == step::Phase::forward || compute->phase == step::Phase::loss ||
-          compute->phase == step::Phase::backpropagate || compute->phase == step::Phase::weight_gradient);
-}
-
-Instantiation::Instantiation(const step::StepStructure& structure, const step::StepSizes& sizes,
-                             const spec::ModelShape& learned, const spec::ModelShape& timed, double sample_scale,
-                             spec::Precision precision, step::Assignment assignment, Buckets buckets,
-                             const spec::LayerRange* only, bool keep_empty)
-    : structure_(structure),
-      timed_(timed),
-      positions_(learned, timed),
-      sizing_(sizes, learned, timed, sample_scale, precision),
-      assignment_(std::move(assignment)),
-      buckets_(buckets),
-      only_(only == nullptr ? spec::LayerRange{0, timed.layers.size()} : *only),
-      keep_empty_(keep_empty) {
-  schedule_.workers = sizing_.workers();
-  schedule_.precision = precision;
-  look_through_ops();
-  spec::ModelShape in_range{timed.name, {}};
-  for (std::size_t i = only_.first; i < only_.end; ++i) in_range.layers.push_back(timed.layers[i]);
-  for (const bool embeddings : {false, true}) all_layers_[embeddings ? 1 : 0] = spec::all_as_one(in_range, embeddings);
-}
-
-void Instantiation::look_through_ops() {
-  std::set<std::int32_t> waited;
-  for (const step::Sweep& sweep : structure_.sweeps) {
-    embeddings_apart_ |= sweep.embeddings;
-    for (const step::Group& group : sweep.groups) {
-      const std::int32_t at = group.layer < 0 ? -1 : positions_.learned_position(group.layer, sweep.embeddings);
-      for (const step::Op& op : group.ops) {
-        recorded_at_[op.serial] = at;
-        if (std::holds_alternative<step::WaitOp>(op.what)) waited.insert(at);
-        if (is_of_pass(op) && !waited.contains(at)) of_pass_.insert(op.serial);
-      }
-    }
-  }
-}
-
-Schedule Instantiation::run() {
-  const std::vector<step::Sweep>& sweeps = structure_.sweeps;
-  for (std::size_t i = 0; i < sweeps.size(); ++i) {
-    if (const std::size_t staged = sweeps_in_buckets(i); staged > 0) {
-      expand_in_buckets(std::span(sweeps).subspan(i, staged));
-      i += staged - 1;
-    } else {
-      expand(sweeps[i]);
-    }
-  }
-  return std::move(schedule_);
-}
-
-void Instantiation::expand(const step::Sweep& sweep) {
-  if (sweep.stage == step::kTogether) {
-    const Positions& forward = positions_.timed(sweep.embeddings);
-    emit_stage(sweep, {forward.rbegin(), forward.rend()});
-    return;
-  }
-  const std::size_t last = positions_.timed(false).back();
-  switch (sweep.over) {
-    case step::Over::layers_forward:
-      expand_layers(sweep, false);
-      break;
-    case step::Over::layers_backward:
-      expand_layers(sweep, true);
-      break;
-    case step::Over::last_layer:
-      if (only_.holds(last)) expand_once(sweep, {&timed_.layers[last]});
-      break;
-    case step::Over::other_layers:
-      expand_once(sweep, positions_.other_layers(only_, embeddings_apart_));
-      break;
-    case step::Over::all_layers:
-      expand_once(sweep, {&all_layers_[sweep.embeddings ? 1 : 0]});
-      break;
-  }
-}
-
-bool Instantiation::is_taken(const step::Op& op, std::size_t position) const {
-  return op.alternatives == 0 ||
-         (assignment_.at(position) >= 0 && ((op.alternatives >> assignment_[position]) & 1) != 0);
-}
-
-void Instantiation::expand_layers(const step::Sweep& sweep, bool backward) {
-  const std::size_t count = timed_.layers.size();
-  for (std::size_t i = 0; i < count; ++i) expand_layer(sweep, backward ? count - 1 - i : i);
-}
-
-void Instantiation::expand_layer(const step::Sweep& sweep, std::size_t position) {
-  if (!only_.holds(position)) return;
-  const spec::LayerShape& layer = timed_.layers[position];
-  const std::size_t stand_in = positions_.stand_in(position, sweep.embeddings);
-  const auto group = std::ranges::find(sweep.groups, static_cast<std::int32_t>(stand_in), &step::Group::layer);
-  if (group == sweep.groups.end()) throw std::logic_error("a sweep over layers lacks a layer");
-  const Place place{static_cast<std::int32_t>(position),
-                    static_cast<std::int32_t>(positions_.learned(sweep.embeddings)[stand_in]), sweep.embeddings};
-  for (const step::Op& op : group->ops) {
-    const auto* compute = std::get_if<step::ComputeOp>(&op.what);
-    const bool every_layer = compute != nullptr && compute->every_layer;
-    // Layers without a matrix have no alternatives.
-    if (!takes_part(layer, sweep.embeddings) && (!every_layer || op.alternatives != 0)) continue;
-    if (!is_taken(op, position)) continue;
-    if (compute != nullptr && compute->except_first_layer && position == 0) continue;
-    emit(op, {every_layer ? &layer : &positions_.without_beside(layer)}, place);
-  }
-}
-
-void Instantiation::expand_once(const step::Sweep& sweep, const std::vector<const spec::LayerShape*>& layers) {
-  if (layers.empty()) return;
-  for (const step::Group& group : sweep.groups) {
-    for (const step::Op& op : group.ops) emit(op, layers, {});
-  }
-}
-
-std::size_t Instantiation::sweeps_in_buckets(std::size_t first) const {
-  const std::vector<step::Sweep>& sweeps = structure_.sweeps;
-  if (!(buckets_.bytes > 0) || sweeps[first].over != step::Over::layers_backward ||
-      sweeps[first].stage == step::kTogether)
-    return 0;
-  std::size_t end = first + 1;
-  while (end < sweeps.size() && sweeps[end].over == step::Over::other_layers) ++end;
-  const std::size_t stages = end;
-  while (end < sweeps.size() && sweeps[end].stage > 0) ++end;
-  return end > stages ? end - first : 0;
-}
-
-void Instantiation::expand_in_buckets(std::span<const step::Sweep> sweeps) {
-  const auto first_stage = static_cast<std::size_t>(
-      std::ranges::find_if(sweeps, [](const step::Sweep& s) { return s.stage > 0; }) - sweeps.begin());
-  const std::span<const step::Sweep> all_stages = sweeps.subspan(first_stage);
-  std::vector<Positions> buckets(1);
-  double bytes = 0;
-  const auto stages_behind = [&](std::size_t newest) {
-    for (std::size_t behind = 0; behind < all_stages.size(); ++behind) {
-      if (newest >= behind && newest - behind + 1 < buckets.size())
-        emit_stage(all_stages[behind], buckets[newest - behind]);
-    }
-  };
-  const std::size_t count = timed_.layers.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t position = count - 1 - i;
-    expand_layer(sweeps[0], position);
-    const spec::LayerShape& layer = timed_.layers[position];
-    if (!only_.holds(position) || !takes_part(layer, sweeps[0].embeddings)) continue;
-    buckets.back().push_back(position);
-    bytes += 4.0 * sizing_.narrower() * static_cast<double>(positions_.without_beside(layer).parameters);
-    if (bytes < (buckets.size() == 1 ? std::min(buckets_.first, buckets_.bytes) : buckets_.bytes)) continue;
-    buckets.emplace_back();
-    bytes = 0;
-    stages_behind(buckets.size() - 2);
-  }
-  for (std::size_t i = 1; i < first_stage; ++i) expand(sweeps[i]);
-  // Emits the last bucket, and the later stages of the previous buckets.
-  const bool open = !buckets.back().empty();
-  if (open) buckets.emplace_back();
-  for (std::size_t newest = buckets.size() - (open ? 2 : 1); newest < buckets.size() + sweeps.size(); ++newest)
-    stages_behind(newest);
-}
-
 void Instantiation::Merged::add(std::size_t place, Task task, Key member) {
   const auto at = std::ranges::find(number, place) - number.begin();
   if (at == std::ssize(number)) {
@@ -256,63 +284,6 @@ void Instantiation::Merged::add(std::size_t place, Task task, Key member) {
   into.bytes = into.bytes.plus(std::get<CollectiveTask>(task.what).bytes);
   sum.layer = sum.layer.substr(0, sum.layer.find(" … ")) + " … " + task.layer;
   members.push_back(member);
-}
-
-void Instantiation::emit_stage(const step::Sweep& sweep, const Positions& bucket) {
-  merged_.emplace(Merged{});
-  for (const std::size_t position : bucket) {
-    // Experts' gradients are not merged with others, because other devices sum them.
-    constexpr std::size_t kOfExperts = 1'000'000;
-    merged_->next = timed_.layers[position].expert_group > 1 ? kOfExperts : 0;
-    expand_layer(sweep, position);
-  }
-  Merged merged = std::move(*std::exchange(merged_, std::nullopt));
-  for (auto& [task, members] : merged.messages) {
-    for (const auto& member : members) task_of_[member] = static_cast<std::int32_t>(schedule_.tasks.size());
-    schedule_.tasks.push_back(std::move(task));
-  }
-}
-
-void Instantiation::emit_wait(const step::WaitOp& wait, const std::vector<const spec::LayerShape*>& layers,
-                              const Place& place) {
-  const std::int32_t at = positions_.awaited_at(recorded_at_.at(wait.collective), place);
-  const auto found = task_of_.find({wait.collective, at});
-  // Skips the wait for a collective of another stage, which is waited for in that stage.
-  if (found == task_of_.end() && only_.end - only_.first < timed_.layers.size()) return;
-  if (found == task_of_.end()) throw std::logic_error("a wait needs an earlier collective");
-  if (found->second == kNothing) return;
-  if (merged_ && !merged_->waited.insert(found->second).second) return;
-  schedule_.tasks.push_back(
-      {layers.size() == 1 ? layers.front()->name : "other layers", WaitTask{wait.who, found->second}});
-}
-
-void Instantiation::emit(const step::Op& op, const std::vector<const spec::LayerShape*>& layers, const Place& place) {
-  sizing_.stand_for(place.learned);
-  if (const auto* wait = std::get_if<step::WaitOp>(&op.what)) return emit_wait(*wait, layers, place);
-  Task task = sizing_.sized(op, layers);
-  if (auto* compute = std::get_if<ComputeTask>(&task.what)) {
-    compute->of_pass = of_pass_.contains(op.serial);
-    schedule_.uses_aggregator |= compute->who == step::Role::aggregator;
-  } else {
-    auto& collective = std::get<CollectiveTask>(task.what);
-    const std::int32_t copies = layers.size() == 1 ? layers.front()->expert_copies : 1;
-    const bool divided = layers.size() == 1 && layers.front()->expert_group > 1;
-    if (divided) collective.among = Among::expert_copies;
-    const std::size_t message = merged_ ? merged_->next++ : 0;
-    // Sends nothing if the collective has no bytes, or if no other device holds the experts of the layer.
-    const bool empty = collective.bytes == PerWorker() || (divided && copies == 1);
-    if (empty && !keep_empty_) {
-      task_of_[{op.serial, place.timed}] = kNothing;
-      return;
-    }
-    schedule_.uses_aggregator |= !empty && step::is_star(collective.kind);
-    if (merged_) {
-      merged_->add(message, std::move(task), {op.serial, place.timed});
-      return;
-    }
-    task_of_[{op.serial, place.timed}] = static_cast<std::int32_t>(schedule_.tasks.size());
-  }
-  schedule_.tasks.push_back(std::move(task));
 }
 
 PerWorker some_of(const PerWorker& values, const std::vector<std::int32_t>& replicas) {
