@@ -114,14 +114,29 @@ LayoutSetting layout_setting(scenario::Scenario base, const LayoutOptions& optio
 /// parallelism, and sharding).
 class EstimateCorrection {
  public:
-  explicit EstimateCorrection(const std::vector<report::LayoutTrial>& trials);
+  explicit EstimateCorrection(const std::vector<report::LayoutTrial>& trials) {
+    if (trials.empty()) return;
+    of_all_ = std::numeric_limits<double>::infinity();
+    for (const report::LayoutTrial& trial : trials) {
+      const double factor = trial.simulated->step_seconds / trial.estimate.total();
+      const auto [at, fresh] = by_kind_.try_emplace(kind_of(trial.layout), factor);
+      if (!fresh) at->second = std::min(at->second, factor);
+      of_all_ = std::min(of_all_, factor);
+    }
+  }
 
-  bool knows(const report::Layout& layout) const;
+  bool knows(const report::Layout& layout) const { return by_kind_.contains(kind_of(layout)); }
   /// Returns the least simulated ÷ estimated time among layouts of this kind; if none was simulated, among all layouts.
-  double factor(const report::Layout& layout) const;
+  double factor(const report::Layout& layout) const {
+    const auto known = by_kind_.find(kind_of(layout));
+    return known == by_kind_.end() ? of_all_ : known->second;
+  }
 
   using Kind = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, spec::Sharding, std::int32_t>;
-  static Kind kind_of(const report::Layout& layout);
+  static Kind kind_of(const report::Layout& layout) {
+    const spec::ParallelismSpec& how = layout.how;
+    return {how.tensor, how.context, how.pipeline, how.experts, how.sharding, how.sharding_group};
+  }
 
  private:
   std::map<Kind, double> by_kind_;
@@ -144,29 +159,6 @@ std::vector<std::size_t> front_by_estimate(const std::vector<LayoutCandidate>& c
     front.push_back(i);
   }
   return front;
-}
-
-EstimateCorrection::Kind EstimateCorrection::kind_of(const report::Layout& layout) {
-  const spec::ParallelismSpec& how = layout.how;
-  return {how.tensor, how.context, how.pipeline, how.experts, how.sharding, how.sharding_group};
-}
-
-EstimateCorrection::EstimateCorrection(const std::vector<report::LayoutTrial>& trials) {
-  if (trials.empty()) return;
-  of_all_ = std::numeric_limits<double>::infinity();
-  for (const report::LayoutTrial& trial : trials) {
-    const double factor = trial.simulated->step_seconds / trial.estimate.total();
-    const auto [at, fresh] = by_kind_.try_emplace(kind_of(trial.layout), factor);
-    if (!fresh) at->second = std::min(at->second, factor);
-    of_all_ = std::min(of_all_, factor);
-  }
-}
-
-bool EstimateCorrection::knows(const report::Layout& layout) const { return by_kind_.contains(kind_of(layout)); }
-
-double EstimateCorrection::factor(const report::Layout& layout) const {
-  const auto known = by_kind_.find(kind_of(layout));
-  return known == by_kind_.end() ? of_all_ : known->second;
 }
 
 /// Selects at most `most` of the fitting candidates, which are sorted by estimate: the fastest, at most kOfOneKind of
