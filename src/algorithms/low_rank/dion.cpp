@@ -65,7 +65,57 @@ struct DionMatrix {
 class Dion final : public Algorithm {
  public:
   Dion(double fraction, Columns columns) : fraction_(fraction), columns_(columns) {}
-  void run(TrainingStep& step) override;
+  void run(TrainingStep& step) override {
+    if (layers_.empty()) begin(step);
+    step.apply_directions();
+    Exchange& exchange = step.exchange();
+    std::vector<DionMatrix> matrices(step.matrices());
+    const step::Expression r = rank_of_share(fraction_);
+    const step::Expression compressed = sends_factors(fraction_);
+    // Sums factors over sites, if they are sent; otherwise every site has the sum.
+    const auto sum = [&](std::size_t l, const step::Expression& rows, const models::Matrix& of_all,
+                         const std::function<models::Matrix(const models::Matrix& of_site)>& make) {
+      const MatrixState& state = layers_[l];
+      const Exchange::PartOfSum part = [&state, make](std::size_t s) { return make(state.followed[s]); };
+      return exchange.sum_as_it_is(compressed * r * rows, state.sends ? of_all : models::Matrix(),
+                                   state.followed.known() ? part : nullptr);
+    };
+    step.forward();
+    step.backward_with_embeddings([&](std::size_t l) {
+      MatrixState& state = layers_[l];
+      const Gradients gradients = form_gradients(step, l, state.sends, matrices[l].beside);
+      for (std::size_t i = 0; i < gradients.size() && state.is_hidden; ++i)
+        state.momentum[state.momentum.size() > 1 ? step.among_all(i) : 0] += gradients[i];
+      if (state.sends) state.followed.add_gradients(step, l);
+      step.backpropagate(l);
+    });
+    step.stage_of_buckets([&](std::size_t l) {
+      DionMatrix& m = matrices[l];
+      MatrixState& state = layers_[l];
+      m.columns = columns_of(step, l);
+      m.beside_sum =
+          exchange.sum_as_it_is(beside_matrix() + (1.0 - compressed) * weights_of_matrix(), std::move(m.beside),
+                                [&](std::size_t s) { return beside_of_site(step, l, s, !state.sends); });
+      m.p = sum(l, out(), m.columns, [&](const auto& m_s) { return models::Matrix(m_s * state.basis); });
+    });
+    step.stage_of_buckets([&](std::size_t l) {
+      DionMatrix& m = matrices[l];
+      MatrixState& state = layers_[l];
+      if (models::Matrix& p = m.p.wait(); state.sends) m.columns = std::move(p);
+      m.rows = rows_of(step, l, m.columns);
+      m.r = sum(l, in(), m.rows, [&](const auto& m_s) { return models::Matrix(m_s.transpose() * m.columns); });
+    });
+    step.stage_of_buckets([&](std::size_t l) {
+      DionMatrix& m = matrices[l];
+      MatrixState& state = layers_[l];
+      models::LayerGradient& gradient = step.gradient(l);
+      if (models::Matrix& rows = m.r.wait(); state.sends) m.rows = std::move(rows);
+      models::Matrix direction = direction_of(step, l, m.columns, std::move(m.rows));
+      take_beside(step, l, state.is_hidden, m.beside_sum.wait());
+      gradient.is_direction = state.is_hidden;
+      if (state.is_hidden) gradient.weight = std::move(direction);
+    });
+  }
 
  private:
   struct MatrixState {
@@ -78,140 +128,76 @@ class Dion final : public Algorithm {
   };
 
   /// Determines hidden matrices and ranks; called in the first step.
-  void begin(const TrainingStep& step);
+  void begin(const TrainingStep& step) {
+    const std::vector<bool> hidden = spec::hidden_matrices(step.network().shape());
+    layers_.resize(step.matrices());
+    for (std::size_t l = 0; l < layers_.size(); ++l) {
+      MatrixState& state = layers_[l];
+      const Eigen::Index in = step.weights(l).in(), out = step.weights(l).out();
+      state.is_hidden = hidden.at(step.in_network(l));
+      if (!state.is_hidden) continue;
+      state.rank = step::kept_entries(fraction_, std::min(in, out), 1);
+      state.sends = in * out > state.rank * (in + out);
+      state.momentum.assign(step.sites_change() && state.sends ? step.all_sites() : 1, models::Matrix::Zero(out, in));
+      state.basis.setZero(in, state.rank);
+    }
+  }
   /// Calls `body(M, share)` for the momenta of this step. `share`: N_s ÷ ΣN, or 1 for the sum over all sites.
   template <class Body>
-  static void for_momenta(TrainingStep& step, MatrixState& state, const Body& body);
+  static void for_momenta(TrainingStep& step, MatrixState& state, const Body& body) {
+    if (state.momentum.empty()) return;  // no hidden matrix
+    if (state.momentum.size() == 1) return body(state.momentum.front(), 1.0F);
+    Eigen::Index all = 0;
+    for (std::size_t site = 0; site < step.sites(); ++site) all += step.samples(site);
+    for (std::size_t site = 0; site < step.sites(); ++site) {
+      body(state.momentum[step.among_all(site)], static_cast<float>(step.samples(site)) / static_cast<float>(all));
+    }
+  }
   // These functions charge their work.
   /// Returns Σ M Q, and charges its work.
-  models::Matrix columns_of(TrainingStep& step, std::size_t l);
+  models::Matrix columns_of(TrainingStep& step, std::size_t l) {
+    charge_hidden(step, step::Phase::factorise, project_work(rank_of_share(fraction_)));
+    MatrixState& state = layers_[l];
+    draw_missing_columns(state.basis, step.seed(), static_cast<std::uint32_t>(l),
+                         static_cast<std::uint32_t>(step.number()));
+    models::Matrix columns = models::Matrix::Zero(step.weights(l).out(), state.rank);
+    for_momenta(step, state, [&](const models::Matrix& momentum, float) {
+      columns.noalias() += models::counted(momentum * state.basis);
+    });
+    return columns;
+  }
   /// Orthonormalises P and returns Σ Mᵀ P.
-  models::Matrix rows_of(TrainingStep& step, std::size_t l, models::Matrix& columns);
+  models::Matrix rows_of(TrainingStep& step, std::size_t l, models::Matrix& columns) {
+    charge_hidden(step, step::Phase::factorise, project_back_work(rank_of_share(fraction_)));
+    orthonormalise(columns);
+    models::Matrix rows = models::Matrix::Zero(step.weights(l).in(), columns.cols());
+    for_momenta(step, layers_[l], [&](const models::Matrix& momentum, float) {
+      rows.noalias() += models::counted(momentum.transpose() * columns);
+    });
+    return rows;
+  }
   /// Subtracts P Rᵀ from the momenta, computes Q from R and returns P Qᵀ.
-  models::Matrix direction_of(TrainingStep& step, std::size_t l, const models::Matrix& columns, models::Matrix rows);
+  models::Matrix direction_of(TrainingStep& step, std::size_t l, const models::Matrix& columns, models::Matrix rows) {
+    charge_hidden(step, step::Phase::merge, reconstruct_work(rank_of_share(fraction_)));  // M − P Rᵀ
+    charge_hidden(step, step::Phase::merge, direction_work(rank_of_share(fraction_), columns_));
+    MatrixState& state = layers_[l];
+    const auto share_sent = static_cast<float>(1 - step.update_rule().optimizer.momentum);
+    const models::Matrix sent = share_sent * models::counted(columns * rows.transpose());
+    for_momenta(step, state, [&](models::Matrix& momentum, float share) { momentum -= share * sent; });
+    state.followed.take_off(step, sent);
+    state.basis = std::move(rows);
+    if (columns_ == Columns::orthonormal) {
+      orthonormalise(state.basis);
+    } else {
+      for (auto column : state.basis.colwise()) column /= column.norm() + kLeastLength;
+    }
+    return models::counted(columns * state.basis.transpose());
+  }
 
   double fraction_;
   Columns columns_;
   std::vector<MatrixState> layers_;
 };
-
-void Dion::begin(const TrainingStep& step) {
-  const std::vector<bool> hidden = spec::hidden_matrices(step.network().shape());
-  layers_.resize(step.matrices());
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
-    MatrixState& state = layers_[l];
-    const Eigen::Index in = step.weights(l).in(), out = step.weights(l).out();
-    state.is_hidden = hidden.at(step.in_network(l));
-    if (!state.is_hidden) continue;
-    state.rank = step::kept_entries(fraction_, std::min(in, out), 1);
-    state.sends = in * out > state.rank * (in + out);
-    state.momentum.assign(step.sites_change() && state.sends ? step.all_sites() : 1, models::Matrix::Zero(out, in));
-    state.basis.setZero(in, state.rank);
-  }
-}
-
-template <class Body>
-void Dion::for_momenta(TrainingStep& step, MatrixState& state, const Body& body) {
-  if (state.momentum.empty()) return;  // no hidden matrix
-  if (state.momentum.size() == 1) return body(state.momentum.front(), 1.0F);
-  Eigen::Index all = 0;
-  for (std::size_t site = 0; site < step.sites(); ++site) all += step.samples(site);
-  for (std::size_t site = 0; site < step.sites(); ++site) {
-    body(state.momentum[step.among_all(site)], static_cast<float>(step.samples(site)) / static_cast<float>(all));
-  }
-}
-
-models::Matrix Dion::columns_of(TrainingStep& step, std::size_t l) {
-  charge_hidden(step, step::Phase::factorise, project_work(rank_of_share(fraction_)));
-  MatrixState& state = layers_[l];
-  draw_missing_columns(state.basis, step.seed(), static_cast<std::uint32_t>(l),
-                       static_cast<std::uint32_t>(step.number()));
-  models::Matrix columns = models::Matrix::Zero(step.weights(l).out(), state.rank);
-  for_momenta(step, state, [&](const models::Matrix& momentum, float) {
-    columns.noalias() += models::counted(momentum * state.basis);
-  });
-  return columns;
-}
-
-models::Matrix Dion::rows_of(TrainingStep& step, std::size_t l, models::Matrix& columns) {
-  charge_hidden(step, step::Phase::factorise, project_back_work(rank_of_share(fraction_)));
-  orthonormalise(columns);
-  models::Matrix rows = models::Matrix::Zero(step.weights(l).in(), columns.cols());
-  for_momenta(step, layers_[l], [&](const models::Matrix& momentum, float) {
-    rows.noalias() += models::counted(momentum.transpose() * columns);
-  });
-  return rows;
-}
-
-models::Matrix Dion::direction_of(TrainingStep& step, std::size_t l, const models::Matrix& columns,
-                                  models::Matrix rows) {
-  charge_hidden(step, step::Phase::merge, reconstruct_work(rank_of_share(fraction_)));  // M − P Rᵀ
-  charge_hidden(step, step::Phase::merge, direction_work(rank_of_share(fraction_), columns_));
-  MatrixState& state = layers_[l];
-  const auto share_sent = static_cast<float>(1 - step.update_rule().optimizer.momentum);
-  const models::Matrix sent = share_sent * models::counted(columns * rows.transpose());
-  for_momenta(step, state, [&](models::Matrix& momentum, float share) { momentum -= share * sent; });
-  state.followed.take_off(step, sent);
-  state.basis = std::move(rows);
-  if (columns_ == Columns::orthonormal) {
-    orthonormalise(state.basis);
-  } else {
-    for (auto column : state.basis.colwise()) column /= column.norm() + kLeastLength;
-  }
-  return models::counted(columns * state.basis.transpose());
-}
-
-void Dion::run(TrainingStep& step) {
-  if (layers_.empty()) begin(step);
-  step.apply_directions();
-  Exchange& exchange = step.exchange();
-  std::vector<DionMatrix> matrices(step.matrices());
-  const step::Expression r = rank_of_share(fraction_);
-  const step::Expression compressed = sends_factors(fraction_);
-  // Sums factors over sites, if they are sent; otherwise every site has the sum.
-  const auto sum = [&](std::size_t l, const step::Expression& rows, const models::Matrix& of_all,
-                       const std::function<models::Matrix(const models::Matrix& of_site)>& make) {
-    const MatrixState& state = layers_[l];
-    const Exchange::PartOfSum part = [&state, make](std::size_t s) { return make(state.followed[s]); };
-    return exchange.sum_as_it_is(compressed * r * rows, state.sends ? of_all : models::Matrix(),
-                                 state.followed.known() ? part : nullptr);
-  };
-  step.forward();
-  step.backward_with_embeddings([&](std::size_t l) {
-    MatrixState& state = layers_[l];
-    const Gradients gradients = form_gradients(step, l, state.sends, matrices[l].beside);
-    for (std::size_t i = 0; i < gradients.size() && state.is_hidden; ++i)
-      state.momentum[state.momentum.size() > 1 ? step.among_all(i) : 0] += gradients[i];
-    if (state.sends) state.followed.add_gradients(step, l);
-    step.backpropagate(l);
-  });
-  step.stage_of_buckets([&](std::size_t l) {
-    DionMatrix& m = matrices[l];
-    MatrixState& state = layers_[l];
-    m.columns = columns_of(step, l);
-    m.beside_sum =
-        exchange.sum_as_it_is(beside_matrix() + (1.0 - compressed) * weights_of_matrix(), std::move(m.beside),
-                              [&](std::size_t s) { return beside_of_site(step, l, s, !state.sends); });
-    m.p = sum(l, out(), m.columns, [&](const auto& m_s) { return models::Matrix(m_s * state.basis); });
-  });
-  step.stage_of_buckets([&](std::size_t l) {
-    DionMatrix& m = matrices[l];
-    MatrixState& state = layers_[l];
-    if (models::Matrix& p = m.p.wait(); state.sends) m.columns = std::move(p);
-    m.rows = rows_of(step, l, m.columns);
-    m.r = sum(l, in(), m.rows, [&](const auto& m_s) { return models::Matrix(m_s.transpose() * m.columns); });
-  });
-  step.stage_of_buckets([&](std::size_t l) {
-    DionMatrix& m = matrices[l];
-    MatrixState& state = layers_[l];
-    models::LayerGradient& gradient = step.gradient(l);
-    if (models::Matrix& rows = m.r.wait(); state.sends) m.rows = std::move(rows);
-    models::Matrix direction = direction_of(step, l, m.columns, std::move(m.rows));
-    take_beside(step, l, state.is_hidden, m.beside_sum.wait());
-    gradient.is_direction = state.is_hidden;
-    if (state.is_hidden) gradient.weight = std::move(direction);
-  });
-}
 
 }  // namespace
 

@@ -15,39 +15,6 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// In the spirit of LSG (Ito, Liew, Takahashi, Sasaki, Onizuka, Scaling Private Deep Learning with Low-Rank and Sparse
-/// Gradients, arXiv 2207.02699): RGP that keeps only a share of the numbers, so that noise is added to few. The
-/// abstract names no selection rule; the rules here are ours. All of them use only what all sites already know, so that
-/// selection spends no privacy and no mask is sent. Numbers that are not kept are zeroed before norms are taken:
-/// clipping applies to what is released.
-///     S = the ⌈density · numbers⌉ largest scores of a matrix
-///     random:    drawn anew in every step; the default, since it learned best (docs/private.md)
-///     magnitude: |H R|, |Hᵀ L| with H = Σ_s memory^{t−1−s} G_s of the noisy gradients applied before; random at the
-///                first step
-///     synflow:   |L_ik| Σ_j |R_jk|, |R_jk| Σ_i |L_ik|: the score of Tanaka et al., Pruning neural networks without any
-///                data by iteratively conserving synaptic flow, NeurIPS 2020, arXiv 2006.05467, of a single layer
-class Lsg final : public Rgp {
- public:
-  enum class Rule : std::uint8_t { magnitude, random, synflow };
-  struct Sparsity {
-    double density = 0.25;  ///< share of the numbers that are released
-    Rule rule = Rule::random;
-    double memory = 0.9;
-  };
-  Lsg(const PrivacyOptions& privacy, const Options& options, const Sparsity& sparsity)
-      : Rgp(privacy, options), sparsity_(sparsity) {}
-
- protected:
-  step::Expression released(const step::Expression& all) const override;
-  std::optional<Mask> choose(TrainingStep& step, std::size_t l, const std::optional<Carriers>& carriers,
-                             const step::Expression& rank, const step::Expression& low_rank) override;
-  void applied(TrainingStep& step, std::size_t l, const models::Matrix& gradient) override;
-
- private:
-  Sparsity sparsity_;
-  std::vector<models::Matrix> history_;  ///< out × in: H
-};
-
 /// Work of writing scores, finding the largest by radix selection in four passes and marking them in one more.
 step::Work select_largest_work(const step::Expression& numbers) {
   constexpr double kPasses = 6.0;
@@ -75,67 +42,93 @@ void fill_by_chance(models::Matrix& scores, const TrainingStep& step, std::size_
   for (float& x : scores.reshaped()) x = uniform(random);
 }
 
-}  // namespace
+/// In the spirit of LSG (Ito, Liew, Takahashi, Sasaki, Onizuka, Scaling Private Deep Learning with Low-Rank and Sparse
+/// Gradients, arXiv 2207.02699): RGP that keeps only a share of the numbers, so that noise is added to few. The
+/// abstract names no selection rule; the rules here are ours. All of them use only what all sites already know, so that
+/// selection spends no privacy and no mask is sent. Numbers that are not kept are zeroed before norms are taken:
+/// clipping applies to what is released.
+///     S = the ⌈density · numbers⌉ largest scores of a matrix
+///     random:    drawn anew in every step; the default, since it learned best (docs/private.md)
+///     magnitude: |H R|, |Hᵀ L| with H = Σ_s memory^{t−1−s} G_s of the noisy gradients applied before; random at the
+///                first step
+///     synflow:   |L_ik| Σ_j |R_jk|, |R_jk| Σ_i |L_ik|: the score of Tanaka et al., Pruning neural networks without any
+///                data by iteratively conserving synaptic flow, NeurIPS 2020, arXiv 2006.05467, of a single layer
+class Lsg final : public Rgp {
+ public:
+  enum class Rule : std::uint8_t { magnitude, random, synflow };
+  struct Sparsity {
+    double density = 0.25;  ///< share of the numbers that are released
+    Rule rule = Rule::random;
+    double memory = 0.9;
+  };
+  Lsg(const PrivacyOptions& privacy, const Options& options, const Sparsity& sparsity)
+      : Rgp(privacy, options), sparsity_(sparsity) {}
 
-step::Expression Lsg::released(const step::Expression& all) const {
-  return step::extent::kept_of(sparsity_.density, all);
-}
-
-std::optional<Mask> Lsg::choose(TrainingStep& step, std::size_t l, const std::optional<Carriers>& carriers,
-                                const step::Expression& rank, const step::Expression& low_rank) {
-  using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
-  const step::Expression numbers = low_rank * rank * (in() + out()) + (1.0 - low_rank) * in() * out();
-  step.charge(step::Phase::factorise, step::Role::workers, {select_largest_work(numbers)});
-  const models::Matrix& weights = step.weights(l).weight;
-  history_.resize(step.layers());
-  const bool by_history = sparsity_.rule == Rule::magnitude && history_[l].size() > 0;
-  if (by_history) step.charge(step::Phase::factorise, step::Role::workers, {times(low_rank, history_work(rank))});
-
-  models::Matrix first(weights.rows(), carriers ? carriers->left.cols() : weights.cols());
-  models::Matrix second(carriers ? weights.cols() : 0, carriers ? carriers->right.cols() : 0);
-  models::Matrix scores(1, first.size() + second.size());
-  if (by_history && carriers) {
-    first.noalias() = models::counted(history_[l] * carriers->right);
-    second.noalias() = models::counted(history_[l].transpose() * carriers->left);
-  } else if (by_history) {
-    first = history_[l];
-  } else if (sparsity_.rule == Rule::synflow && carriers) {
-    first = carriers->left.cwiseAbs() * carriers->right.cwiseAbs().colwise().sum().asDiagonal();
-    second = carriers->right.cwiseAbs() * carriers->left.cwiseAbs().colwise().sum().asDiagonal();
-  } else if (sparsity_.rule == Rule::synflow) {
-    first = weights;
+ protected:
+  step::Expression released(const step::Expression& all) const override {
+    return step::extent::kept_of(sparsity_.density, all);
   }
-  if (by_history || sparsity_.rule == Rule::synflow) {
-    scores.leftCols(first.size()) = first.reshaped<Eigen::RowMajor>().transpose();
-    scores.rightCols(second.size()) = second.reshaped<Eigen::RowMajor>().transpose();
-  } else {
-    fill_by_chance(scores, step, l);
-  }
-  Mask mask;
-  mask.indices = take_largest(scores, step::kept_entries(sparsity_.density, scores.size(), 1)).indices;
-  first.setZero();
-  second.setZero();
-  for (const std::int32_t index : mask.indices) {
-    if (index < first.size()) {
-      first.data()[index] = 1.0F;
+  std::optional<Mask> choose(TrainingStep& step, std::size_t l, const std::optional<Carriers>& carriers,
+                             const step::Expression& rank, const step::Expression& low_rank) override {
+    using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
+    const step::Expression numbers = low_rank * rank * (in() + out()) + (1.0 - low_rank) * in() * out();
+    step.charge(step::Phase::factorise, step::Role::workers, {select_largest_work(numbers)});
+    const models::Matrix& weights = step.weights(l).weight;
+    history_.resize(step.layers());
+    const bool by_history = sparsity_.rule == Rule::magnitude && history_[l].size() > 0;
+    if (by_history) step.charge(step::Phase::factorise, step::Role::workers, {times(low_rank, history_work(rank))});
+
+    models::Matrix first(weights.rows(), carriers ? carriers->left.cols() : weights.cols());
+    models::Matrix second(carriers ? weights.cols() : 0, carriers ? carriers->right.cols() : 0);
+    models::Matrix scores(1, first.size() + second.size());
+    if (by_history && carriers) {
+      first.noalias() = models::counted(history_[l] * carriers->right);
+      second.noalias() = models::counted(history_[l].transpose() * carriers->left);
+    } else if (by_history) {
+      first = history_[l];
+    } else if (sparsity_.rule == Rule::synflow && carriers) {
+      first = carriers->left.cwiseAbs() * carriers->right.cwiseAbs().colwise().sum().asDiagonal();
+      second = carriers->right.cwiseAbs() * carriers->left.cwiseAbs().colwise().sum().asDiagonal();
+    } else if (sparsity_.rule == Rule::synflow) {
+      first = weights;
+    }
+    if (by_history || sparsity_.rule == Rule::synflow) {
+      scores.leftCols(first.size()) = first.reshaped<Eigen::RowMajor>().transpose();
+      scores.rightCols(second.size()) = second.reshaped<Eigen::RowMajor>().transpose();
     } else {
-      second.data()[index - first.size()] = 1.0F;
+      fill_by_chance(scores, step, l);
+    }
+    Mask mask;
+    mask.indices = take_largest(scores, step::kept_entries(sparsity_.density, scores.size(), 1)).indices;
+    first.setZero();
+    second.setZero();
+    for (const std::int32_t index : mask.indices) {
+      if (index < first.size()) {
+        first.data()[index] = 1.0F;
+      } else {
+        second.data()[index - first.size()] = 1.0F;
+      }
+    }
+    mask.first = std::move(first);
+    mask.second = std::move(second);
+    return mask;
+  }
+  void applied(TrainingStep& step, std::size_t l, const models::Matrix& gradient) override {
+    if (sparsity_.rule != Rule::magnitude) return;
+    step.charge(step::Phase::factorise, step::Role::workers, {take_on_work()});
+    if (history_[l].size() == 0) {
+      history_[l] = gradient;
+    } else {
+      history_[l] = static_cast<float>(sparsity_.memory) * history_[l] + gradient;
     }
   }
-  mask.first = std::move(first);
-  mask.second = std::move(second);
-  return mask;
-}
 
-void Lsg::applied(TrainingStep& step, std::size_t l, const models::Matrix& gradient) {
-  if (sparsity_.rule != Rule::magnitude) return;
-  step.charge(step::Phase::factorise, step::Role::workers, {take_on_work()});
-  if (history_[l].size() == 0) {
-    history_[l] = gradient;
-  } else {
-    history_[l] = static_cast<float>(sparsity_.memory) * history_[l] + gradient;
-  }
-}
+ private:
+  Sparsity sparsity_;
+  std::vector<models::Matrix> history_;  ///< out × in: H
+};
+
+}  // namespace
 
 SynchronousMethod lsg_method() {
   static constexpr spec::RealParameter kDensity{"density", 1e-6, 1, "0.25",
