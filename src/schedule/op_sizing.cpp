@@ -111,12 +111,13 @@ void describe_layer(const std::vector<const spec::LayerShape*>& layers, double e
   if (layer.has_outer_product() || layer.frozen > 0)
     task.weights = static_cast<double>(layer.experts) * static_cast<double>(layer.in) * static_cast<double>(layer.out);
   task.overlap = layer.overlap();
-  task.shape = kernel_shape(layer);
-  add_program(layer, task.phase, task.shape);
+  KernelShape shape = kernel_shape(layer);
+  add_program(layer, task.phase, shape);
+  task.shape = shape;
   // A known program's bytes per score include the loss.
-  if (task.phase == step::Phase::loss && layer.passes.program != spec::Program::typical && task.shape.in > 0)
+  if (task.phase == step::Phase::loss && layer.passes.program != spec::Program::typical && shape.in > 0)
     task.bytes_moved = PerWorker();
-  if (task.shape.program != spec::Program::typical && layer.kind == spec::LayerKind::normalisation) {
+  if (shape.program != spec::Program::typical && layer.kind == spec::LayerKind::normalisation) {
     // The layer's known memory passes replace the assumption that each number is read and written once.
     const bool forward = task.phase == step::Phase::forward;
     if (forward || task.phase == step::Phase::backpropagate)

@@ -54,6 +54,22 @@ struct KernelShape {
   bool operator==(const KernelShape&) const = default;
 };
 
+/// The shape of a task's kernel, which the copies of the task for all micro-batches share.
+class SharedShape {
+ public:
+  SharedShape& operator=(const KernelShape& shape) {
+    shape_ = std::make_shared<const KernelShape>(shape);
+    return *this;
+  }
+  const KernelShape& operator*() const { return shape_ == nullptr ? kUnknown : *shape_; }
+  const KernelShape* operator->() const { return &**this; }
+  bool operator==(const SharedShape& other) const { return shape_ == other.shape_ || **this == *other; }
+
+ private:
+  static constexpr KernelShape kUnknown{};
+  std::shared_ptr<const KernelShape> shape_;  ///< immutable, so that copies share it; null: unknown
+};
+
 /// Action of a task on the link between a device and its host's memory, or on the host's launches. The link carries one
 /// copy at a time in each direction.
 enum class HostCopy : std::uint8_t {
@@ -72,19 +88,18 @@ struct ComputeTask {
   step::Phase phase = step::Phase::forward;
   step::Role who = step::Role::workers;
   PerWorker flops, bytes_moved, launches;
+  PerWorker seconds = {};  ///< additional seconds, of the host or of the link to it; or all seconds, if recorded
+  SharedShape shape = {};
+  double weights = 0;     ///< in × out of the layer's matrix, or of all its experts' matrices; 0 without a matrix
+  double sequential = 1;  ///< number of equal parts of the work, done in sequence
+  double overlap = 1;     ///< number of windows of a convolution that contain each input
+  double copied = 0;      ///< bytes copied between the device and its host
+  HostCopy copy = HostCopy::none;
   spec::LayerKind kind = spec::LayerKind::dense;  ///< kind of its layer; element_wise for several layers
-  double weights = 0;                             ///< in × out of the layer's matrix, or of all its experts' matrices;
-                                                  ///< 0 without a matrix
-  double sequential = 1;                          ///< number of equal parts of the work, done in sequence
-  double overlap = 1;                             ///< number of windows of a convolution that contain each input
   /// True if the task is part of a pass through the network, without a wait for messages; repeated for every
   /// micro-batch.
   bool of_pass = false;
-  KernelShape shape = {};
-  PerWorker seconds = {};  ///< additional seconds, of the host or of the link to it; or all seconds, if recorded
-  bool recorded = false;   ///< true: `seconds` were measured on the device, and scale with its speed
-  HostCopy copy = HostCopy::none;
-  double copied = 0;  ///< bytes copied between the device and its host
+  bool recorded = false;  ///< true: `seconds` were measured on the device, and scale with its speed
   bool operator==(const ComputeTask&) const = default;
 };
 

@@ -57,7 +57,7 @@ bool tells_kernels_apart(spec::Precision precision) {
   return precision == spec::Precision::bf16 || spec::casts_operands(precision);
 }
 
-bool is_told(const schedule::ComputeTask& task) { return task.shape.program != spec::Program::typical; }
+bool is_told(const schedule::ComputeTask& task) { return task.shape->program != spec::Program::typical; }
 
 /// Returns the share of the peak that products reach. If the program's operators are known and operands are not cast,
 /// it is the share of single kernels. Products are then about half of a step, so that the clock differs from that of a
@@ -76,25 +76,26 @@ double product_share(const spec::DeviceSpec& device, const schedule::ComputeTask
 const ProductKernel* layer_kernel(const spec::DeviceSpec& device, const schedule::ComputeTask& task,
                                   spec::Precision precision) {
   const bool known = tells_kernels_apart(precision) || (is_told(task) && precision == spec::Precision::fp16);
-  if (!known || task.kind != spec::LayerKind::dense || !(task.shape.in >= 1) || !(task.shape.out >= 1)) return nullptr;
+  if (!known || task.kind != spec::LayerKind::dense || !(task.shape->in >= 1) || !(task.shape->out >= 1))
+    return nullptr;
   return product_kernel(device.kernels, format_of(precision));
 }
 
 /// Returns the product that one kernel of a dense layer computes; for experts, the product of one expert.
 Product layer_product(const schedule::ComputeTask& task, double flops) {
-  const double matrix = task.shape.in * task.shape.out;
+  const double matrix = task.shape->in * task.shape->out;
   const double experts = std::max(1.0, task.weights / matrix);
   const double rows = std::max(1.0, flops / task.sequential / (2 * matrix * experts));
-  if (task.phase == step::Phase::weight_gradient) return {task.shape.out, task.shape.in, rows};
-  if (task.phase == step::Phase::backpropagate) return {rows, task.shape.in, task.shape.out};
-  return {rows, task.shape.out, task.shape.in};
+  if (task.phase == step::Phase::weight_gradient) return {task.shape->out, task.shape->in, rows};
+  if (task.phase == step::Phase::backpropagate) return {rows, task.shape->in, task.shape->out};
+  return {rows, task.shape->out, task.shape->in};
 }
 
 /// Returns the rate of a grouped kernel (products of several experts) ÷ the rate of a single product; 1 for one matrix.
 /// Measurements in 16 bit are used for other formats too.
 double grouped_rate(const spec::DeviceSpec& device, const schedule::ComputeTask& task) {
   const ProductKernel* kernel = product_kernel(device.kernels, KernelFormat::bits16);
-  const bool several = task.weights >= 2 * task.shape.in * task.shape.out;
+  const bool several = task.weights >= 2 * task.shape->in * task.shape->out;
   return kernel != nullptr && several ? kernel->grouped : 1;
 }
 
@@ -102,15 +103,15 @@ double grouped_rate(const spec::DeviceSpec& device, const schedule::ComputeTask&
 /// the recomputed products, a fifth of the backward pass, are not.
 double unfused_flops(const schedule::ComputeTask& task, double flops) {
   constexpr double kFourOfFive = 0.8;
-  return flops * task.shape.skipped * (task.phase == step::Phase::backpropagate ? kFourOfFive : 1);
+  return flops * task.shape->skipped * (task.phase == step::Phase::backpropagate ? kFourOfFive : 1);
 }
 
 /// Returns the bytes of memory traffic of unfused attention, if the program's operators are known; otherwise 0.
 /// `flops`: flops of attention's products.
 double unfused_bytes(const schedule::ComputeTask& task, double flops) {
   const bool backward = task.phase == step::Phase::backpropagate;
-  const double each = backward ? task.shape.unfused_back : task.shape.unfused_forward;
-  return each * flops / ((backward ? 8 : 4) * task.shape.head_size);
+  const double each = backward ? task.shape->unfused_back : task.shape->unfused_forward;
+  return each * flops / ((backward ? 8 : 4) * task.shape->head_size);
 }
 
 /// Returns the factor by which attention is slower if scores are written to memory: the mean of the factors of its two
@@ -127,25 +128,25 @@ std::optional<double> attention_by_kernels(const spec::DeviceSpec& device, const
   const bool narrow = precision == spec::Precision::bf16 || precision == spec::Precision::fp16;
   const ProductKernel* products = product_kernel(device.kernels, KernelFormat::bits16);
   const bool backward = task.phase == step::Phase::backpropagate;
-  const AttentionKernel* fused = attention_kernel(device.kernels, KernelFormat::bits16, backward, task.shape.library);
-  if (!narrow || task.kind != spec::LayerKind::attention || products == nullptr || !(task.shape.head_size >= 1) ||
-      !(task.shape.seen > 0))
+  const AttentionKernel* fused = attention_kernel(device.kernels, KernelFormat::bits16, backward, task.shape->library);
+  if (!narrow || task.kind != spec::LayerKind::attention || products == nullptr || !(task.shape->head_size >= 1) ||
+      !(task.shape->seen > 0))
     return std::nullopt;
   const double peak = device.peak(precision);
-  const double written = task.shape.fused ? unfused_flops(task, flops) : flops;
+  const double written = task.shape->fused ? unfused_flops(task, flops) : flops;
   double plain = 0;
   if (is_told(task) || tells_kernels_apart(precision)) {
     const double share = is_told(task) ? product_share(device, task, *products, precision)
                                        : device.efficiency(spec::LayerKind::dense, precision);
-    plain = written * plain_attention_factor(*products, task.shape) / (peak * share);
+    plain = written * plain_attention_factor(*products, *task.shape) / (peak * share);
   } else {
     plain = (written + peak * device.ramp_seconds) / (peak * device.efficiency(task.kind, precision));
   }
-  if (task.shape.fused) plain += unfused_bytes(task, written) / (device.memory_bandwidth * device.memory_efficiency);
-  if (!task.shape.fused || fused == nullptr) return plain;
+  if (task.shape->fused) plain += unfused_bytes(task, written) / (device.memory_bandwidth * device.memory_efficiency);
+  if (!task.shape->fused || fused == nullptr) return plain;
   const KernelRates rates{peak, device.memory_bandwidth, device.memory_efficiency};
   // Takes the quicker of the two kernels, as libraries do that have both.
-  return std::min(plain, attention_seconds(*fused, rates, {flops, task.shape.head_size, task.shape.seen, backward}));
+  return std::min(plain, attention_seconds(*fused, rates, {flops, task.shape->head_size, task.shape->seen, backward}));
 }
 
 /// Returns the flop/s of nvfp4 products that corresponds to the fp8 peak, because efficiencies of trainings refer to
@@ -184,7 +185,7 @@ double product_seconds(const spec::DeviceSpec& device, const schedule::ComputeTa
     flops *= device.winograd_share;
   // Pads no tiles for the gradient of weights, which sums over rows.
   if (task.phase != step::Phase::weight_gradient) flops *= std::max(1.0, device.tile_rows / rows);
-  if (task.shape.fused) flops = std::min(flops, unfused_flops(task, flops));
+  if (task.shape->fused) flops = std::min(flops, unfused_flops(task, flops));
   // Ramp term W ÷ (W + peak × ramp) of the efficiency, written as a cost per kernel in addition to arithmetic.
   const double ramps = task.sequential * peak * device.ramp_seconds;
   return (flops + ramps) / (peak * efficiency);
@@ -203,15 +204,15 @@ double cast_bytes(spec::Precision precision) {
 /// the backward pass. Weights are cast once for all micro-batches.
 double cast_bytes(const schedule::ComputeTask& task, double flops, spec::Precision precision) {
   if (!spec::casts_operands(precision) || task.kind != spec::LayerKind::dense || task.weights == 0 ||
-      !(task.shape.in >= 1) || !(task.shape.out >= 1))
+      !(task.shape->in >= 1) || !(task.shape->out >= 1))
     return 0;
-  const double rows = flops / (2 * task.shape.in * task.shape.out);
-  return cast_bytes(precision) * rows * (task.phase == step::Phase::forward ? task.shape.in : task.shape.out);
+  const double rows = flops / (2 * task.shape->in * task.shape->out);
+  return cast_bytes(precision) * rows * (task.phase == step::Phase::forward ? task.shape->in : task.shape->out);
 }
 
 /// Returns the bytes of the kernels around a product, on any device, for a program whose operators are known.
 double bytes_of_program(const schedule::ComputeTask& task, double flops) {
-  const schedule::KernelShape& shape = task.shape;
+  const schedule::KernelShape& shape = *task.shape;
   const bool backward = task.phase == step::Phase::backpropagate;
   const double each = backward                                     ? shape.passed_back
                       : task.phase == step::Phase::weight_gradient ? shape.passed_weights
@@ -234,12 +235,12 @@ double passed_bytes(const spec::DeviceSpec& device, const schedule::ComputeTask&
   if (!device.has_kernels() || !tells_kernels_apart(precision) || (task.phase != step::Phase::forward && !backward))
     return 0;
   const double casts = cast_bytes(task, flops, precision);
-  const double each = (backward ? task.shape.passed_back : task.shape.passed_forward);
+  const double each = (backward ? task.shape->passed_back : task.shape->passed_forward);
   if (each == 0) return casts;
   // Converts flop to output numbers. A dense layer has 2 × in flop per number; attention has two products per score
   // forward and four backward.
   const double of_number =
-      task.kind == spec::LayerKind::attention ? (backward ? 8 : 4) * task.shape.head_size : 2 * task.shape.in;
+      task.kind == spec::LayerKind::attention ? (backward ? 8 : 4) * task.shape->head_size : 2 * task.shape->in;
   return casts + each * flops / of_number;
 }
 
@@ -272,7 +273,7 @@ double seconds_on(const spec::DeviceSpec& device, const schedule::ComputeTask& t
     arithmetic = flops / (0.5 * vector_peak(device));
   }
   const double streamed = device.memory_bandwidth * device.memory_efficiency;
-  const double begun = is_told(task) ? task.shape.kernels * task.shape.between : launches * device.launch_overhead;
+  const double begun = is_told(task) ? task.shape->kernels * task.shape->between : launches * device.launch_overhead;
   return device.slowdown * (begun + std::max(arithmetic, bytes / streamed) + passed / streamed) +
          (task.recorded ? device.slowdown : 1) * seconds;
 }

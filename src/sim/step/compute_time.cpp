@@ -22,7 +22,7 @@ namespace {
 bool takes_host(const schedule::Schedule& schedule) {
   return std::ranges::any_of(schedule.tasks, [](const schedule::Task& task) {
     const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
-    return compute != nullptr && compute->shape.host > 0;
+    return compute != nullptr && compute->shape->host > 0;
   });
 }
 
@@ -39,7 +39,7 @@ double step_factor(const spec::DeviceSpec& device, const schedule::Schedule& sch
         compute->copy != schedule::HostCopy::none)
       continue;
     if (stage != schedule::kEveryStage && task.stage != schedule::kEveryStage && task.stage != stage) continue;
-    host += compute->shape.host;
+    host += compute->shape->host;
     sum += seconds_on(device, *compute, entry, schedule.precision);
   }
   if (!(sum > 0)) return 1;

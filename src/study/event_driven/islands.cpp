@@ -286,7 +286,7 @@ std::vector<schedule::Schedule> IslandSteps::schedules_among(const spec::RunSpec
                           sim::seconds_on(outside.devices[island], *compute, island, among.precision));
       compute->seconds = schedule::PerWorker(seconds);
       compute->flops = compute->bytes_moved = compute->launches = schedule::PerWorker(0.0);
-      compute->shape = {};
+      compute->shape = schedule::KernelShape{};
     }
   }
   return schedules;

@@ -249,13 +249,10 @@ schedule::Schedule schedule_of(const MeasuredKernel& kernel, spec::Precision pre
   task.launches = schedule::PerWorker(1);
   if (kernel.kind == Kind::product) {
     task.weights = b * c;
-    task.shape.in = c;
-    task.shape.out = b;
+    task.shape = {.in = c, .out = b};
   } else if (kernel.kind == Kind::attention) {
     task.kind = spec::LayerKind::attention;
-    task.shape.head_size = c;
-    task.shape.seen = b;
-    task.shape.fused = true;
+    task.shape = {.head_size = c, .seen = b, .fused = true};
   } else {
     task.phase = step::Phase::add;
     task.kind = spec::LayerKind::element_wise;

@@ -126,7 +126,7 @@ TEST(Kernels, OfALayerMakeNarrowProductsSlower) {
   EXPECT_NEAR(seconds_on(hopper, dense, 0, spec::Precision::bf16), kernel.fixed + endless, 1e-4 * endless);
   dense.phase = step::Phase::forward;
   const double alone = seconds_on(hopper, dense, 0, spec::Precision::bf16);
-  dense.shape.passed_forward = 10;  // 10 bytes for each of 10¹⁰ numbers
+  dense.shape = {.in = 100, .out = 1000, .passed_forward = 10};  // 10 bytes for each of 10¹⁰ numbers
   EXPECT_NEAR(seconds_on(hopper, dense, 0, spec::Precision::bf16) - alone,
               1e11 / (hopper.memory_bandwidth * hopper.memory_efficiency), 1e-6);
 }
@@ -143,9 +143,7 @@ TEST(Kernels, FusedAttentionIsNeverSlowerThanPlain) {
             schedule::ComputeTask fused = plain;
             const double again = phase == step::Phase::backpropagate ? 1.25 : 1;
             fused.flops = schedule::PerWorker({1e11 * again / skipped});
-            fused.shape.seen = seen;
-            fused.shape.skipped = skipped;
-            fused.shape.fused = true;
+            fused.shape = {.head_size = 64, .seen = seen, .skipped = skipped, .fused = true};
             EXPECT_LE(seconds_on(device, fused, 0, precision), 1.000001 * seconds_on(device, plain, 0, precision))
                 << family << ' ' << to_string(precision) << ' ' << seen;
           }
@@ -165,15 +163,19 @@ TEST(Kernels, FusedAttentionOfAProgramIsNeverSlowerThanPlain) {
         for (const step::Phase phase : {step::Phase::forward, step::Phase::backpropagate}) {
           const bool backward = phase == step::Phase::backpropagate;
           schedule::ComputeTask plain = task_of(phase, flops, spec::LayerKind::attention);
-          plain.shape = {.head_size = 64, .seen = 2 * seen, .program = spec::Program::eager};
+          schedule::KernelShape shape{.head_size = 64, .seen = 2 * seen, .program = spec::Program::eager};
           schedule::ComputeTask fused = plain;
-          plain.shape.passed_forward = plain.shape.passed_back = 40;
+          shape.passed_forward = shape.passed_back = 40;
+          plain.shape = shape;
           fused.flops = schedule::PerWorker({flops * (backward ? 1.25 : 1) / 2});
-          fused.shape.seen = seen;
-          fused.shape.skipped = 2;
-          fused.shape.fused = true;
-          fused.shape.library = library;
-          fused.shape.unfused_forward = fused.shape.unfused_back = 40;
+          fused.shape = {.head_size = 64,
+                         .seen = seen,
+                         .skipped = 2,
+                         .fused = true,
+                         .library = library,
+                         .program = spec::Program::eager,
+                         .unfused_forward = 40,
+                         .unfused_back = 40};
           EXPECT_LE(seconds_on(hopper, fused, 0, spec::Precision::bf16),
                     1.000001 * seconds_on(hopper, plain, 0, spec::Precision::bf16))
               << to_string(library) << ' ' << seen << ' ' << flops << ' ' << backward;
@@ -203,13 +205,14 @@ TEST(Kernels, OfAProgramAreGapsPassesAndProductsAtTheirOwnShare) {
   const ProductKernel& kernel = *product_kernel("hopper", KernelFormat::bits16);
   schedule::ComputeTask dense = task_of(step::Phase::forward, 2e12, spec::LayerKind::dense);
   dense.launches = schedule::PerWorker({2.0});
-  dense.shape = {.in = 100, .out = 1000};
+  dense.shape = {.in = 100,
+                 .out = 1000,
+                 .passed_forward = 10,  // 10 passes over 10¹⁰ numbers
+                 .program = spec::Program::eager,
+                 .passed_once = 1e10,
+                 .kernels = 4,
+                 .between = 1e-3};
   dense.weights = 1e5;
-  dense.shape.program = spec::Program::eager;
-  dense.shape.kernels = 4;
-  dense.shape.between = 1e-3;
-  dense.shape.passed_forward = 10;  // 10 passes over 10¹⁰ numbers
-  dense.shape.passed_once = 1e10;
   const double product = 2e12 / (hopper.bf16_flops * kernel.share) * (1 + kernel.depth / 100);
   const double passes = 1.1e11 / (hopper.memory_bandwidth * hopper.memory_efficiency);
   EXPECT_NEAR(seconds_on(hopper, dense, 0, spec::Precision::bf16), 4e-3 + kernel.fixed + product + passes, 1e-9);
