@@ -35,6 +35,8 @@ class ComputeTime {
   /// Returns the seconds of `task` on device `device` for the part of `entry`: the worker's number, or the number of
   /// its replica if replicas have several devices; 0 at the aggregator.
   double seconds(std::size_t device, const schedule::ComputeTask& task, std::size_t entry) const;
+  /// Returns whether equal devices take equal seconds, in every stage.
+  bool is_plain() const { return factor_.empty(); }
 
  private:
   const std::vector<const spec::DeviceSpec*>& devices_;

@@ -20,7 +20,6 @@
 #include "sim/step/timeline_recorder.hpp"
 
 namespace dadsim::sim {
-namespace {
 
 /// Seconds of a schedule's computations on its nodes. Nodes with equal devices and equal work are computed once.
 class NodeSeconds {
@@ -34,7 +33,9 @@ class NodeSeconds {
       const spec::DeviceSpec& device = *nodes.devices[parts.host_index(node)];
       class_of_.push_back(classes.try_emplace({device.name, device.slowdown}, classes.size()).first->second);
     }
-    known_.resize(classes.size());
+    classes_ = classes.size();
+    rows_ = classes_ * schedule.tasks.size() <= kMostKept ? schedule.tasks.size() : 1;
+    known_.assign(classes_ * rows_, kUnknown);
     const auto differs = [](const schedule::Task& task) {
       const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
       return compute != nullptr && !is_uniform(*compute);
@@ -52,32 +53,34 @@ class NodeSeconds {
   double of_step() {
     if (of_step_ < 0) {
       of_step_ = 0;
-      for (const schedule::Task& task : schedule_.tasks) {
-        const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
+      for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
+        const auto* compute = std::get_if<schedule::ComputeTask>(&schedule_.tasks[i].what);
         if (compute == nullptr || compute->who != step::Role::workers || compute->copy != schedule::HostCopy::none)
           continue;
-        begin(*compute);
-        of_step_ += of(0, *compute);
+        of_step_ += of(0, i, *compute);
       }
     }
     return of_step_;
   }
 
-  void begin(const schedule::ComputeTask& task) {
-    uniform_ = is_uniform(task);
-    std::ranges::fill(known_, -1);
-  }
-  /// Returns the node's seconds for the task that has begun.
-  double of(std::size_t node, const schedule::ComputeTask& task) {
-    double seconds = uniform_ ? known_[class_of_[node]] : -1;
-    if (seconds < 0) {
-      seconds = compute_.seconds(parts_.host_index(node), task, parts_.entry(node));
-      if (uniform_) known_[class_of_[node]] = seconds;
+  /// Returns the node's seconds for a task.
+  double of(std::size_t node, std::size_t index, const schedule::ComputeTask& task) {
+    const std::size_t host = parts_.host_index(node);
+    if (rows_ == 1 && index != std::exchange(at_, index)) std::ranges::fill(known_, kUnknown);
+    double& known = known_[(rows_ == 1 ? 0 : index) * classes_ + class_of_[node]];
+    double seconds = known;
+    if (seconds == kUnknown) {
+      seconds = compute_.seconds(host, task, parts_.entry(node));
+      const bool here = compute_.is_plain() || parts_.with(task.who, schedule_.tasks[index].stage).holds(node);
+      if (here && is_uniform(task)) known = seconds;
     }
-    return slowdown_.empty() ? seconds : seconds * slowdown_[parts_.host_index(node)];
+    return slowdown_.empty() ? seconds : seconds * slowdown_[host];
   }
 
  private:
+  static constexpr double kUnknown = -1;
+  static constexpr std::size_t kMostKept = 20'000'000;  ///< largest number of seconds that are kept
+
   static bool is_uniform(const schedule::ComputeTask& task) {
     return task.flops.is_uniform() && task.bytes_moved.is_uniform() && task.launches.is_uniform() &&
            task.seconds.is_uniform();
@@ -88,10 +91,14 @@ class NodeSeconds {
   const std::vector<double>& slowdown_;
   ComputeTime compute_;
   std::vector<std::size_t> class_of_;  ///< class of each node, by device and slowdown
-  std::vector<double> known_;          ///< seconds of the current task, per class
+  std::size_t classes_, rows_;         ///< number of classes, and of tasks whose seconds are kept: all, or one
+  std::size_t at_ = 0;                 ///< task whose seconds are kept, if one is
+  std::vector<double> known_;          ///< seconds without slowdown, per task and class
   double of_step_ = -1;                ///< seconds of a step; negative: not known yet
-  bool uniform_ = false, are_unequal_ = false;
+  bool are_unequal_ = false;
 };
+
+namespace {
 
 /// Sums of seconds in doubt, per stage. Doubts of a stage's tasks add up, since tasks follow one another. Of the parts
 /// of a task only the largest doubt counts.
@@ -295,9 +302,8 @@ void FollowedStep::list_actions(NodeSeconds& seconds) {
         actions_.push_back({.compute = seconds_.size(), .kind = Action::Kind::compute});
         seconds_.emplace_back(parts_.workers(), 0.0);
       }
-      seconds.begin(*compute);
       for (std::size_t worker = 0; worker < parts_.workers(); ++worker)
-        seconds_.back()[worker] += seconds.of(worker, *compute);
+        seconds_.back()[worker] += seconds.of(worker, i, *compute);
     } else if (const auto* wait = std::get_if<schedule::WaitTask>(&task.what)) {
       if (wait->who != step::Role::workers) continue;
       actions_.push_back({.wait = number_of_[static_cast<std::size_t>(wait->collective)], .kind = Action::Kind::wait});
@@ -739,7 +745,7 @@ class StepByFlow {
         recorder_(request.recorder),
         parts_(request.parts),
         paths_(parts_.nodes(), parts_.lines()),
-        seconds_(nodes_, parts_, schedule_, request.slowdown),
+        seconds_(seconds_of(request)),
         collectives_(request.collectives),
         framework_(nodes_, parts_, collectives_, network_, request.without == Without::framework),
         overlaps_(request.overlaps),
@@ -802,11 +808,17 @@ class StepByFlow {
   }
 
  private:
+  /// Returns the seconds of computations, which are the same in all timings of a request.
+  static NodeSeconds& seconds_of(const FlowStepRequest& request) {
+    if (request.seconds == nullptr)
+      request.seconds = std::make_shared<NodeSeconds>(request.nodes, request.parts, request.schedule, request.slowdown);
+    return *request.seconds;
+  }
+
   void execute(std::size_t index, const schedule::ComputeTask& task) {
     const Parts::RankRange nodes = parts_.with(task.who, schedule_.tasks[index].stage);
-    seconds_.begin(task);
     for (std::size_t node = nodes.first; node < nodes.behind; ++node) {
-      double seconds = seconds_.of(node, task);
+      double seconds = seconds_.of(node, index, task);
       StreamTime& stream = streams_[node];
       const bool copies = task.copy != schedule::HostCopy::none;
       seconds = copies ? host_links_[node].carry(task.copy, stream.end, seconds) - stream.end
@@ -1100,7 +1112,7 @@ class StepByFlow {
   TimelineRecorder* recorder_;
   const Parts& parts_;
   CriticalPaths paths_;
-  NodeSeconds seconds_;
+  NodeSeconds& seconds_;
   FlowCollectives& collectives_;
   FlowFramework framework_;
   std::optional<FollowedStep> followed_;  ///< computes the ends of collectives; none: not used

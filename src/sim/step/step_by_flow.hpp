@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -152,6 +153,8 @@ enum class Without : std::uint8_t {
   framework  ///< the framework takes no time
 };
 
+class NodeSeconds;
+
 struct FlowStepRequest {
   const Nodes& nodes;
   const Parts& parts;
@@ -167,6 +170,7 @@ struct FlowStepRequest {
   LateRanks late_ranks = LateRanks::enter;
   bool all_enter = false;                ///< lets all ranks enter late, not only those with unequal computations
   TimelineRecorder* recorder = nullptr;  ///< records the step, if any, except for links
+  mutable std::shared_ptr<NodeSeconds> seconds = {};  ///< seconds of the computations, once the step was timed
 };
 
 /// Times a schedule without simulating its messages. Every node executes its tasks; collectives are timed by FlowModel,
