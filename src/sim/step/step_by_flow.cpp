@@ -678,6 +678,7 @@ std::vector<step::Bound> bounds_of(const CriticalPath& path, const std::string& 
 struct CollectiveDates {
   std::vector<double> done;
   std::vector<double> issued;  ///< date of the last issue among the nodes that send data to a node
+  std::size_t last_wait = 0;   ///< last task that waits for the collective; 0: none
 
   static double of(const std::vector<double>& dates, std::size_t slot) {
     return dates.size() == 1 ? dates[0] : dates[slot];
@@ -753,13 +754,16 @@ class StepByFlow {
         host_links_(parts_.nodes()),
         beside_(nodes_, parts_, schedule_.precision),
         free_(parts_.nodes() * parts_.lines()),
-        progress_(schedule_.tasks.size()),
-        last_wait_(schedule_.tasks.size()),
+        number_(schedule_.tasks.size()),
         carried_(parts_.nodes()),
         doubts_(schedule_.pipeline) {
     for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
-      const auto* wait = std::get_if<schedule::WaitTask>(&schedule_.tasks[i].what);
-      if (wait != nullptr) last_wait_[static_cast<std::size_t>(wait->collective)] = i;
+      if (const auto* wait = std::get_if<schedule::WaitTask>(&schedule_.tasks[i].what)) {
+        progress(static_cast<std::size_t>(wait->collective)).last_wait = i;
+      } else if (std::holds_alternative<schedule::CollectiveTask>(schedule_.tasks[i].what)) {
+        number_[i] = static_cast<std::uint32_t>(progress_.size());
+        progress_.emplace_back();
+      }
     }
     const KnownOverlaps known = request.known_overlaps;
     collectives_.begin_step(known != KnownOverlaps::nothing);
@@ -787,7 +791,7 @@ class StepByFlow {
         const auto awaited = static_cast<std::size_t>(wait.collective);
         const Parts::RankRange nodes = parts_.with(wait.who, task.stage);
         for (std::size_t node = nodes.first; node < nodes.behind; ++node) wait_for(i, awaited, node);
-        if (last_wait_[awaited] == i) progress_[awaited] = {};
+        if (progress(awaited).last_wait == i) progress(awaited) = {};
       }
     }
     const std::size_t last = last_worker(streams_, parts_.workers());
@@ -837,12 +841,12 @@ class StepByFlow {
     const schedule::Task& task = schedule_.tasks[awaited];
     const double begin = stream.end;
     const std::size_t slot = slot_of(task, node);
-    const double end = CollectiveDates::of(progress_[awaited].done, slot);
+    const double end = CollectiveDates::of(progress(awaited).done, slot);
     if (end <= begin) return;
     stream.end = end;
     if (recorder_ != nullptr) recorder_->waited(node, index, begin, end);
     const bool gets = parts_.gets_something(task, node);
-    double for_others = gets ? waiting_for_others(begin, end, CollectiveDates::of(progress_[awaited].issued, slot)) : 0;
+    double for_others = gets ? waiting_for_others(begin, end, CollectiveDates::of(progress(awaited).issued, slot)) : 0;
     stream.waiting += for_others;
     if (single()) for_others = 0;
     if (parts_.issuers(task).holds(node)) {
@@ -860,15 +864,15 @@ class StepByFlow {
   Refused communicate(std::size_t index) {
     const schedule::Task& task = schedule_.tasks[index];
     const std::size_t slots = parts_.issuers(task).size() + parts_.receivers(task).size();
-    CollectiveDates& progress = progress_[index];
-    const bool awaited = last_wait_[index] > 0;
-    if (awaited) progress = {std::vector<double>(slots), std::vector<double>(slots)};
+    CollectiveDates& dates = progress(index);
+    const bool awaited = dates.last_wait > 0;
+    if (awaited) dates.done = dates.issued = std::vector<double>(slots);
     doubts_.next();
     for (FlowPart& part : collectives_.of(task)) {
       if (Refused refused = communicate(index, part)) return refused;
       if (Refused refused = doubts_.judge_early(seconds_.of_step(), dates_)) return refused;
     }
-    if (awaited) progress.shorten();
+    if (awaited) dates.shorten();
     return {};
   }
 
@@ -1020,6 +1024,7 @@ class StepByFlow {
     return std::max(1.0, occurrence.seconds / seconds);
   }
 
+  CollectiveDates& progress(std::size_t task) { return progress_[number_[task]]; }
   std::size_t stage_of(const FlowPart& part) const {
     return part.nodes.front() / (parts_.workers() / static_cast<std::size_t>(schedule_.pipeline));
   }
@@ -1032,11 +1037,11 @@ class StepByFlow {
   /// Records the date at which a rank's last sender issued the collective. Its senders are its group, or its
   /// neighbours.
   void issue(std::size_t index, const FlowPart& part) {
-    if (last_wait_[index] == 0) return;
+    if (progress(index).last_wait == 0) return;
     const schedule::Task& task = schedule_.tasks[index];
     const Parts::RankRange issuers = parts_.issuers(task);
     const step::Neighbours* neighbours = std::get<schedule::CollectiveTask>(task.what).neighbours.get();
-    std::vector<double>& issued = progress_[index].issued;
+    std::vector<double>& issued = progress(index).issued;
     for (std::size_t group = 0, first = 0; group < part.ends.size(); first = part.ends[group++]) {
       if (neighbours != nullptr) {
         for (std::size_t rank = first; rank < part.ends[group]; ++rank) {
@@ -1061,6 +1066,7 @@ class StepByFlow {
     const schedule::Task& task = schedule_.tasks[index];
     const auto& collective = std::get<schedule::CollectiveTask>(task.what);
     const step::CollectiveKind kind = collective.kind;
+    CollectiveDates& own = progress(index);
     const Parts::RankRange receivers = parts_.receivers(task);
     const bool sends_ahead = kind == step::CollectiveKind::gather || kind == step::CollectiveKind::stage_send;
     for (std::size_t group = 0, first = 0; group < part.ends.size(); first = part.ends[group++]) {
@@ -1068,7 +1074,7 @@ class StepByFlow {
       for (std::size_t rank = first; rank < part.ends[group]; ++rank) through = std::max(through, dates_[rank]);
       for (std::size_t rank = first; rank < part.ends[group]; ++rank) {
         const std::size_t node = part.nodes[rank];
-        if (last_wait_[index] > 0) progress_[index].done[slot_of(task, node)] = dates_[rank];
+        if (own.last_wait > 0) own.done[slot_of(task, node)] = dates_[rank];
         const bool receives = receivers.holds(node);
         if (!receives) {
           // Frees a sender once its messages have left, because messages of a pair keep their order.
@@ -1124,8 +1130,8 @@ class StepByFlow {
                                                 ///< line
   std::vector<double> dates_, begins_, begun_;  ///< dates of the current collective, per rank
   std::vector<double> group_begins_;            ///< dates at which all ranks of a group have begun
-  std::vector<CollectiveDates> progress_;       ///< dates of each task's collective, while nodes wait for it
-  std::vector<std::size_t> last_wait_;          ///< last task that waits for each task; 0: none
+  std::vector<CollectiveDates> progress_;       ///< dates of each collective, while nodes wait for it
+  std::vector<std::uint32_t> number_;           ///< number of each task's collective
   std::vector<const FlowPart*> together_;       ///< parts with a known outcome, in the order of first use
   CarriedTraffic carried_;
   SpentSeconds spent_;
