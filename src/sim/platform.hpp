@@ -85,6 +85,9 @@ struct RouteLink {
 /// Returns the links of the route of every ordered pair of different `hosts`, in their order. Throws like
 /// platform_hosts, and if a host or a route is missing.
 std::vector<RouteLink> platform_routes(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts);
+/// Returns the links of the routes inside each group of hosts. The platform is loaded once for all groups.
+std::vector<std::vector<RouteLink>> routes_inside(const spec::PlatformSpec& platform,
+                                                  const std::vector<std::vector<std::string>>& groups);
 
 /// Returns whether bandwidths, latencies or speeds change, so that a step's time depends on its date.
 bool varies_over_time(const spec::PlatformSpec& platform);

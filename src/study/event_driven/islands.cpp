@@ -61,18 +61,26 @@ step::Trajectory record_step(const spec::RunSpec& run, const algorithms::Learnin
 /// A route with links and hosts numbered in order of first mention, so that equal shapes compare equal.
 using RouteShape = std::vector<std::tuple<std::size_t, std::size_t, std::size_t, double, double, double, std::string>>;
 
-RouteShape route_shape_of(const sim::Cluster& island) {
+RouteShape route_shape_of(const sim::Cluster& island, const std::vector<sim::RouteLink>& routes) {
   std::map<std::string, std::size_t> link_numbers, host_numbers;
   for (const std::string& host : island.hosts) host_numbers.try_emplace(host, host_numbers.size());
-  spec::PlatformSpec platform = island.platform;
-  platform.changes.insert(platform.changes.end(), island.changes.begin(), island.changes.end());
   RouteShape shape;
-  for (const sim::RouteLink& link : sim::platform_routes(platform, island.hosts)) {
+  for (const sim::RouteLink& link : routes) {
     const std::size_t number = link_numbers.try_emplace(link.link, link_numbers.size()).first->second;
     shape.emplace_back(host_numbers.at(link.from), host_numbers.at(link.to), number, link.bandwidth, link.latency,
                        link.queue, link.transport);
   }
   return shape;
+}
+
+/// Returns the links of the routes inside each island. All islands have the same platform and the same changes.
+std::vector<std::vector<sim::RouteLink>> routes_of(const std::vector<sim::Cluster>& islands, bool changed) {
+  spec::PlatformSpec platform = islands.front().platform;
+  const std::vector<spec::LinkChange>& changes = islands.front().changes;
+  if (changed) platform.changes.insert(platform.changes.end(), changes.begin(), changes.end());
+  std::vector<std::vector<std::string>> hosts;
+  for (const sim::Cluster& island : islands) hosts.push_back(island.hosts);
+  return sim::routes_inside(platform, hosts);
 }
 
 bool are_like(const sim::Cluster& a, const sim::Cluster& b) {
@@ -92,9 +100,11 @@ std::vector<std::size_t> likeness_of(const std::vector<sim::Cluster>& islands) {
   std::vector<std::size_t> like(islands.size());
   std::iota(like.begin(), like.end(), 0);
   if (!are_compared(islands)) return like;
+  std::vector<std::vector<sim::RouteLink>> routes(islands.size());
+  if (islands.front().hosts.size() > 1) routes = routes_of(islands, true);
   std::vector<RouteShape> shapes;
   for (std::size_t i = 0; i < islands.size(); ++i) {
-    shapes.push_back(islands[i].hosts.size() > 1 ? route_shape_of(islands[i]) : RouteShape{});
+    shapes.push_back(route_shape_of(islands[i], routes[i]));
     for (std::size_t other = 0; other < i; ++other) {
       if (like[other] != other || !are_like(islands[i], islands[other]) || shapes[i] != shapes[other]) continue;
       like[i] = other;
@@ -108,8 +118,8 @@ std::vector<std::size_t> likeness_of(const std::vector<sim::Cluster>& islands) {
 std::set<std::string> links_outside(const std::vector<sim::Cluster>& islands) {
   std::set<std::string> outside;
   for (sim::PlatformLink& link : sim::platform_links(islands.front().platform)) outside.insert(std::move(link.name));
-  for (const sim::Cluster& island : islands) {
-    for (const sim::RouteLink& link : sim::platform_routes(island.platform, island.hosts)) outside.erase(link.link);
+  for (const std::vector<sim::RouteLink>& routes : routes_of(islands, false)) {
+    for (const sim::RouteLink& link : routes) outside.erase(link.link);
   }
   return outside;
 }
