@@ -54,12 +54,10 @@ LayerShape all_as_one(const ModelShape& model, bool embeddings) {
 
 DeltaRelations delta_relations(const ModelShape& model, std::size_t position) {
   DeltaRelations relations;
-  for (std::size_t i = 0; i < position; ++i) {
-    const LayerShape& below = model.layers[i];
-    relations.needed_below |= below.parameters > 0 && !below.delta_follows;
-  }
   const LayerShape& here = model.layers[position];
   const std::span earlier = std::span(model.layers).first(position);
+  relations.needed_below = std::ranges::any_of(
+      earlier, [](const LayerShape& below) { return below.parameters > 0 && !below.delta_follows; });
   const std::span later = std::span(model.layers).subspan(position + 1);
   relations.last_matrix = here.has_outer_product() && std::ranges::none_of(later, &LayerShape::has_outer_product);
   const bool ends = relations.last_matrix && std::ranges::none_of(later, &LayerShape::is_tied);
