@@ -136,7 +136,7 @@ KnownPattern* RoundPatterns::of(const collectives::Rounds& rounds, std::int64_t 
       result->number = numbered ? sizes_.pattern : -1;
       find_classes(result->pattern, ranks_.lanes, ranks_.routes(), ranks_.network, ranks_.hosts, ranks_.by_classes);
       result->carried.resize(result->pattern.flows.size());
-      memory_.keep(result->pattern.pairs.size());
+      memory_.keep(result->pattern.pairs.size() + result->pattern.way_links.size());
       classes_and_pairs_.first += result->pattern.flows.size();
       classes_and_pairs_.second += result->pattern.pairs.size();
     }
@@ -612,7 +612,7 @@ Refused FlowModel::time_rounds(KnownPattern& known, std::int64_t rounds, std::ve
   keeps_ = false;
   timed_.clear();
   memory_.forget();
-  memory_.keep(known.pattern.pairs.size());
+  memory_.keep(known.pattern.pairs.size() + known.pattern.way_links.size());
   if (patterns_.all().size() == 1) return {};
   dates_.expand(dates);
   for (const auto& one : patterns_.all()) {

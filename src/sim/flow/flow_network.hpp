@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,10 +28,14 @@ class FlowNetwork {
   const simgrid::s4u::Host* host_of(collectives::Rank rank_and_lane) const {
     return hosts[static_cast<std::size_t>(rank_and_lane / lanes)];
   }
-  /// Returns the links of a pair of a pattern whose class uses `path`. Valid until the next call.
-  const std::vector<std::int32_t>& links_of(const FlowPattern& pattern, std::int32_t path,
-                                            const FlowPattern::Pair& pair) {
+  /// Returns the links of pair number `index` of a pattern, whose class uses `path`. Valid until the next call.
+  std::span<const std::int32_t> links_of(const FlowPattern& pattern, std::int32_t path, std::size_t index) {
     if (!pattern.is_divided) return network[path].links;
+    if (!pattern.way_offsets.empty()) {
+      const std::size_t first = pattern.way_offsets[index];
+      return std::span(pattern.way_links).subspan(first, pattern.way_offsets[index + 1] - first);
+    }
+    const FlowPattern::Pair& pair = pattern.pairs[index];
     return routes().links(static_cast<std::size_t>(pair.from / lanes), static_cast<std::size_t>(pair.to / lanes));
   }
 

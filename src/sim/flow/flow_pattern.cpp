@@ -13,6 +13,7 @@ constexpr int kMostPasses = 16;
 constexpr std::size_t kFewPairs = 32;             // pairs below which division into classes does not pay
 constexpr std::size_t kMostLinksKept = 16 << 20;  // largest number of links, of all paths together, up to which paths
                                                   // are kept
+constexpr std::size_t kMostLinksOfPattern = 1 << 18;  // largest number of links that a pattern keeps
 
 /// Paths of all pairs, kept if there is room.
 class PairWays {
@@ -32,6 +33,13 @@ class PairWays {
       kept_.insert(kept_.end(), links.begin(), links.end());
       offsets_.push_back(kept_.size());
     }
+  }
+
+  /// Moves the links into `pattern` if they are few.
+  void keep_in(FlowPattern& pattern) {
+    if (kept_.size() > kMostLinksOfPattern) return;
+    pattern.way_links = std::move(kept_);
+    pattern.way_offsets = std::move(offsets_);
   }
 
   std::span<const std::int32_t> of(std::size_t pair) {
@@ -200,6 +208,7 @@ class Refinement {
       pattern_.offsets.push_back(pattern_.crossings.size());
     }
     for (std::size_t i = 0; i < pattern_.pairs.size(); ++i) pattern_.pairs[i].flow = class_of_pair_[i];
+    ways_.keep_in(pattern_);
     pattern_.is_divided = true;
     return true;
   }

@@ -57,6 +57,8 @@ struct FlowPattern {
   std::vector<Crossing> crossings;
   std::vector<LinkClass> links;
   std::vector<std::pair<std::int32_t, std::int32_t>> class_of;  ///< link of the network, and its class
+  std::vector<std::int32_t> way_links;                          ///< links of all pairs, in order; empty: not kept
+  std::vector<std::size_t> way_offsets;                         ///< first link of each pair, and the end of the last
   bool is_divided = false;                                      ///< false: every pair and every link is a separate
                                                                 ///< class
 

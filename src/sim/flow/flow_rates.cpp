@@ -212,7 +212,7 @@ Refused FlowRates::share_by_dates(const FlowPattern& pattern, std::vector<RoundF
     RoundFlow& flow = flows[i];
     shared.clear();
     double most = kUnlimited;
-    for (const std::int32_t index : ranks_.links_of(pattern, flow.path, pattern.pairs[i])) {
+    for (const std::int32_t index : ranks_.links_of(pattern, flow.path, i)) {
       const NetworkLink& link = ranks_.network.link(index);
       if (!link.shared) {
         most = std::min(most, link.bandwidth);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace dadsim::sim {
@@ -123,7 +124,7 @@ void InStepCheck::check(const KnownPattern& known, const std::vector<Pair>& pair
     if (!(flow.wire_bytes > 0)) continue;
     const double end = begins[i] + flow.seconds;
     const double rate = flow.wire_bytes / std::max(flow.seconds, std::numeric_limits<double>::min());
-    const std::vector<std::int32_t>& links = ranks_.links_of(known.pattern, flow.path, pairs[i]);
+    const std::span<const std::int32_t> links = ranks_.links_of(known.pattern, flow.path, i);
     watch_.resize(ranks_.network.links().size());  // allows for links added by paths used for the first time
     for (const std::int32_t index : links) {
       LinkWatch& link = watch_[static_cast<std::size_t>(index)];
@@ -150,7 +151,7 @@ void InStepCheck::check(const KnownPattern& known, const std::vector<Pair>& pair
     if (!(flow.wire_bytes > 0)) continue;
     const double own = flow.wire_bytes / rates_.alone(flow);
     double late = 0;
-    const std::vector<std::int32_t>& links = ranks_.links_of(known.pattern, flow.path, pairs[i]);
+    const std::span<const std::int32_t> links = ranks_.links_of(known.pattern, flow.path, i);
     for (const std::int32_t index : links) {
       const NetworkLink& shared = ranks_.network.link(index);
       if (!shared.shared) continue;
