@@ -203,7 +203,9 @@ Refused FlowCollectives::carry_out_apart(FlowPart& part, std::vector<double>& da
   auto apart = std::make_unique<FlowApart>();
   apart->begins.reserve(dates.size());
   for (const double date : dates) apart->begins.push_back(date - earliest);
-  if (Refused refused = carry_out(part, dates, earliest, latest, apart->outcome, follow)) return refused;
+  // Makes no attempt in step if ranks that began together got out of step.
+  if (Refused refused = carry_out(part, dates, earliest, latest, apart->outcome, follow || part.gets_apart))
+    return refused;
   if (part.apart.size() >= kKeptApart) part.apart.erase(part.apart.begin());
   outcome = &part.apart.emplace_back(std::move(apart))->outcome;
   return {};
