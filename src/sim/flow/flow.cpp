@@ -14,9 +14,13 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kSameDates = 1e-12;  // seconds within which events count as simultaneous
+constexpr double kSameDates = 1e-12;               // seconds within which events count as simultaneous
+constexpr std::size_t kMostTimesKept = 2'000'000;  // largest number of kept times of messages, of 16 bytes each
 
 }  // namespace
+
+EventRounds::EventRounds(FlowNetwork& ranks) : ranks_(ranks) {}
+EventRounds::~EventRounds() = default;
 
 bool EventRounds::again(const collectives::Rounds& rounds, std::vector<double>& dates) const {
   if (known_ != &rounds || !is_last_) return false;
@@ -34,32 +38,48 @@ bool EventRounds::may_lose(const collectives::Rounds& rounds) const {
 }
 
 Refused EventRounds::run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
-                         MaxPlusRounds* solved) {
+                         MaxPlusRounds* solved, bool of_ranks) {
   if (known_ != &rounds && may_lose(rounds)) {
     return FlowRefusal{"several lines may overload a TCP link and lose packets"};
   }
   for (double& date : dates) date += rounds.start_seconds();
   const double begin = *std::ranges::min_element(dates);
+  const bool together = begin == *std::ranges::max_element(dates);
+  of_ranks = of_ranks || repeats(rounds);
   if (known_ != &rounds || (classes_ && !classes_->hold_for(dates))) {
     classes_.reset();
     if (ranks_.by_classes && rounds.pace().handshake == collectives::Pace::Handshake::eager) {
       MessageGraph graph(rounds, ranks_.routes(), ranks_.network, ranks_.hosts);
-      classes_ = graph.classes(dates, solved != nullptr);
+      if (auto classes = graph.classes(dates, solved != nullptr && of_ranks))
+        classes_ = std::make_shared<const EventClasses>(*std::move(classes));
     }
   }
-  FlowEvents events(ranks_.network, ranks_.hosts);
-  if (solved != nullptr) events.take_down();
+  auto running = std::make_unique<FlowEvents>(ranks_.network, ranks_.hosts);
+  FlowEvents& events = *running;
+  const bool keeps = together && solved == nullptr && !(of_ranks && classes_ != nullptr);
+  if (solved != nullptr || keeps) events.take_down();
   known_ = nullptr;
   begun_ = dates;
-  if (Refused refused = events.run(rounds, dates, classes_ ? &*classes_ : nullptr)) return refused;
-  if (solved != nullptr) events.describe(*solved);
+  if (Refused refused = events.run(rounds, dates, classes_.get())) return refused;
+  if (solved != nullptr) events.describe(*solved, of_ranks);
   ended_ = dates;
   for (double& date : begun_) date -= begin;
   for (double& date : ended_) date -= begin;
   account.set(events.spent(), events.loads());
   known_ = &rounds;
   is_last_ = true;
+  if (keeps && events.times() <= kMostTimesKept) {
+    events.keep_times();
+    together_ = {&rounds, classes_, std::move(running)};
+  }
   return {};
+}
+
+bool EventRounds::describe_together(const collectives::Rounds& rounds, MaxPlusRounds& solved, bool of_ranks) {
+  if (together_.rounds != &rounds || (of_ranks && together_.classes != nullptr)) return false;
+  together_.events->describe(solved, false);
+  together_ = {};
+  return true;
 }
 
 namespace {
@@ -476,20 +496,30 @@ Refused FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& d
     if (!FlowEvents::serves_without_loss(ranks_.network)) return FlowRefusal{reason, seconds};
     dates = begin;
     keep_nothing();  // discards results computed in step
-    const Refused refused = followed_.run(rounds, dates, account_, solved_);
+    const Refused refused = followed_.run(rounds, dates, account_, solved_, of_ranks_);
     if (!refused) return {};
     // Reports the time of in-step rounds with the refusal.
     if (!reason.empty()) return FlowRefusal{reason + ", and " + refused->fault, seconds};
   }
 }
 
-Refused FlowModel::solve(const collectives::Rounds& rounds, std::vector<double>& done, MaxPlusRounds& solved) {
+Refused FlowModel::solve(const collectives::Rounds& rounds, std::vector<double>& done, MaxPlusRounds& solved,
+                         bool of_ranks) {
   solved_ = &solved;
+  of_ranks_ = of_ranks;
   Refused refused = run(rounds, done);
   solved_ = nullptr;
   if (!refused && followed_.may_lose(rounds)) solved.give_up();  // losses depend on the order in which messages arrive
   if (!refused) solved.settle(done);
   return refused;
+}
+
+bool FlowModel::solve_again(const collectives::Rounds& rounds, const std::vector<double>& seconds,
+                            MaxPlusRounds& solved, bool of_ranks) {
+  if (!followed_.describe_together(rounds, solved, of_ranks)) return false;
+  if (followed_.may_lose(rounds)) solved.give_up();
+  solved.settle(seconds);
+  return true;
 }
 
 void FlowModel::keep_nothing() {

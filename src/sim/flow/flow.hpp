@@ -18,10 +18,13 @@
 
 namespace dadsim::sim {
 
+class FlowEvents;
+
 /// Simulates rounds whose ranks are out of step message by message (FlowEvents), and keeps the last result.
 class EventRounds {
  public:
-  explicit EventRounds(FlowNetwork& ranks) : ranks_(ranks) {}
+  explicit EventRounds(FlowNetwork& ranks);
+  ~EventRounds();
 
   /// Returns whether the last run had these rounds and equal differences between dates. Then its times and account
   /// remain valid, and `dates` is updated. `dates`: per rank, when it begins; afterwards, when it is done.
@@ -37,16 +40,27 @@ class EventRounds {
   /// Returns whether no other rounds have been carried out since the last run.
   bool is_last() const { return is_last_; }
   /// Simulates the rounds. `dates`: as in again(). `solved`, if not null, receives the times of messages; then the
-  /// rounds must differ from those of the last run.
+  /// rounds must differ from those of the last run. `of_ranks`: `solved` accepts any dates, not only equal ones of
+  /// equivalent ranks.
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
-                            MaxPlusRounds* solved = nullptr);
+                            MaxPlusRounds* solved = nullptr, bool of_ranks = false);
+  /// Gives `solved` the times of messages of the last run in which all ranks began together, and forgets them. Returns
+  /// false if they have not been kept.
+  bool describe_together(const collectives::Rounds& rounds, MaxPlusRounds& solved, bool of_ranks);
 
  private:
   FlowNetwork& ranks_;
   const collectives::Rounds* known_ = nullptr;
-  std::optional<EventClasses> classes_;  ///< classes of `known_`, for the dates at which they are valid
-  bool is_last_ = false;                 ///< true: no other rounds have been carried out since the last run
-  std::vector<double> begun_, ended_;    ///< dates of the last run, per rank, seconds after the first rank began
+  std::shared_ptr<const EventClasses> classes_;  ///< classes of `known_`, for the dates at which they are valid
+  /// A run in which all ranks began together, with its classes.
+  struct BegunTogether {
+    const collectives::Rounds* rounds = nullptr;
+    std::shared_ptr<const EventClasses> classes;
+    std::unique_ptr<FlowEvents> events;
+  };
+  BegunTogether together_;
+  bool is_last_ = false;               ///< true: no other rounds have been carried out since the last run
+  std::vector<double> begun_, ended_;  ///< dates of the last run, per rank, seconds after the first rank began
 };
 
 /// Memory used by all models of a step's collectives to repeat their rounds from other dates.
@@ -167,8 +181,13 @@ class FlowModel {
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates);
 
   /// Carries out the first run, with ranks that begin together at date 0. Also fills `solved`, which then accepts other
-  /// dates.
-  [[nodiscard]] Refused solve(const collectives::Rounds& rounds, std::vector<double>& done, MaxPlusRounds& solved);
+  /// dates. `of_ranks`: as in EventRounds::run.
+  [[nodiscard]] Refused solve(const collectives::Rounds& rounds, std::vector<double>& done, MaxPlusRounds& solved,
+                              bool of_ranks = false);
+  /// Fills `solved` from an earlier run of the same rounds in which all ranks began together; `seconds`: what each rank
+  /// took then. Returns false if the run has not been kept.
+  bool solve_again(const collectives::Rounds& rounds, const std::vector<double>& seconds, MaxPlusRounds& solved,
+                   bool of_ranks);
 
   /// Returns whether the last run followed messages one by one.
   bool is_followed() const { return followed_.is_last(); }
@@ -229,6 +248,7 @@ class FlowModel {
   bool keeps_ = true;  ///< keeps all results; false: only patterns, for the following rounds
   bool follows_ = false;
   MaxPlusRounds* solved_ = nullptr;            ///< receives the times of messages
+  bool of_ranks_ = false;                      ///< `solved_` accepts any dates
   const collectives::Rounds* once_ = nullptr;  ///< rounds computed last; if they are computed again, results are kept
 };
 

@@ -69,29 +69,8 @@ double TransferTimes::mean(std::int32_t connection, std::int64_t from, std::int6
   return count > 0 ? seconds / static_cast<double>(count) : 0;
 }
 
-void describe_rounds(
-    const collectives::Rounds& rounds,
-    const std::function<MaxPlusRounds::RoundMessage(collectives::Rank, collectives::Rank, const collectives::Transfer&,
-                                                    std::int64_t from, std::int64_t until)>& message,
-    MaxPlusRounds& solved) {
-  std::vector<collectives::Transfer> transfers;
-  for (const collectives::RoundPhase& phase : rounds.phases()) {
-    const std::int64_t alike = phase.uniform ? phase.rounds : 1;
-    for (std::int64_t i = 0; i < phase.rounds; i += alike) {
-      solved.add_round(alike);
-      const std::int64_t round = phase.first + i;
-      for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
-        for (collectives::Rank lane = 0; lane < rounds.lanes(); ++lane) {
-          transfers.clear();
-          rounds.lane_sends(rank, lane, round, transfers);
-          for (const collectives::Transfer& transfer : transfers) {
-            solved.add(rank * rounds.lanes() + lane, transfer.peer * rounds.lanes() + lane, transfer.channel,
-                       message(rank, lane, transfer, round, round + alike));
-          }
-        }
-      }
-    }
-  }
+bool repeats(const collectives::Rounds& rounds) {
+  return std::ranges::any_of(rounds.phases(), [](const auto& phase) { return phase.uniform && phase.rounds > 1; });
 }
 
 namespace {
@@ -562,27 +541,65 @@ void FlowEvents::add_loads() {
   }
 }
 
+void FlowEvents::keep_times() {
+  fluid_ = {};
+  begins_ = {};
+  events_ = {};
+  std::vector<FlowState>().swap(courses_.front().states);
+}
+
 /// Stores the rounds and their message times in `solved`; equal rounds get the mean of their times.
-void FlowEvents::describe(MaxPlusRounds& solved) {
+void FlowEvents::describe(MaxPlusRounds& solved, bool of_ranks) {
   const Course& course = courses_.front();
-  solved.begin(*course.rounds);
+  const collectives::Rounds& rounds = *course.rounds;
+  solved.begin(rounds);
   if (course.pace.handshake != collectives::Pace::Handshake::eager) return solved.give_up();
   taken_.sort();
+  const bool by_classes = classes_ != nullptr && !of_ranks;
+  if (by_classes) solved.divide(classes_->class_of, classes_->first);
   // Returns the index of a round among those carried out.
   const auto carried_out = [this](std::int64_t round) {
     return round < skip_from_ ? round : std::max(skip_from_, round - skipped_);
   };
-  const auto message = [&](collectives::Rank rank, collectives::Rank lane, const collectives::Transfer& transfer,
-                           std::int64_t from, std::int64_t until) -> MaxPlusRounds::RoundMessage {
-    const std::int32_t number = connection(rank, transfer.peer, transfer.channel);
-    FollowedConnection& over = connections_[static_cast<std::size_t>(number)];
-    const PathUse& use = network_[over.path].use;
-    const double wire_bytes = cost_of(over, 0, transfer.bytes).wire_bytes;
-    const double taken = taken_.mean(number, carried_out(from), carried_out(until), course.lanes, lane);
-    const double alone = wire_bytes * use.efficiency / (use.payload_rate * std::min(1.0, over.share));
-    return {over.before, taken + over.post, over.latency, std::min(alone, taken) + over.post};
-  };
-  describe_rounds(*course.rounds, message, solved);
+  const std::vector<collectives::Rank> senders = by_classes ? followed_ : all_ranks(rounds);
+  std::vector<std::int64_t> represented_by;  // receiver and channel of the first pair of each connection's class
+  for (const collectives::RoundPhase& phase : rounds.phases()) {
+    const std::int64_t alike = phase.uniform ? phase.rounds : 1;
+    for (std::int64_t round = phase.first; round < phase.first + phase.rounds; round += alike) {
+      solved.add_round(alike);
+      for (const collectives::Rank rank : senders) {
+        for (collectives::Rank lane = 0; lane < course.lanes; ++lane) {
+          transfers_.clear();
+          rounds.lane_sends(rank, lane, round, transfers_);
+          for (const collectives::Transfer& transfer : transfers_) {
+            const std::int32_t number = connection(rank, transfer.peer, transfer.channel);
+            if (by_classes) {
+              solved.count_of_class(rank);
+              represented_by.resize(connections_.size(), -1);
+              const auto pair = static_cast<std::int64_t>(EventClasses::key_of(0, transfer.peer, transfer.channel));
+              std::int64_t& first = represented_by[static_cast<std::size_t>(number)];
+              if (first < 0) first = pair;
+              if (first != pair) continue;
+            }
+            FollowedConnection& over = connections_[static_cast<std::size_t>(number)];
+            const PathUse& use = network_[over.path].use;
+            const double wire_bytes = cost_of(over, 0, transfer.bytes).wire_bytes;
+            const double taken =
+                taken_.mean(number, carried_out(round), carried_out(round + alike), course.lanes, lane);
+            const double alone = wire_bytes * use.efficiency / (use.payload_rate * std::min(1.0, over.share));
+            const MaxPlusRounds::RoundMessage message{over.before, taken + over.post, over.latency,
+                                                      std::min(alone, taken) + over.post};
+            const auto place = [&](collectives::Rank of) { return of * course.lanes + lane; };
+            if (by_classes) {
+              solved.add_of_class(place(place_of(rank)), place(place_of(transfer.peer)), place(number), message);
+            } else {
+              solved.add(place(rank), place(transfer.peer), transfer.channel, message);
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 std::int32_t FlowEvents::last_cause() const {

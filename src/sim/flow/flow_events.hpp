@@ -130,13 +130,8 @@ class TransferTimes {
   std::vector<std::vector<Duration>> of_connection_;
 };
 
-/// Adds every message of every rank to `solved`, round by round. `message(rank, lane, transfer, from, until)` returns a
-/// message's times in the equal rounds `from` … `until` − 1.
-void describe_rounds(
-    const collectives::Rounds& rounds,
-    const std::function<MaxPlusRounds::RoundMessage(collectives::Rank, collectives::Rank, const collectives::Transfer&,
-                                                    std::int64_t from, std::int64_t until)>& message,
-    MaxPlusRounds& solved);
+/// Returns whether the rounds have a phase of several equal ones.
+bool repeats(const collectives::Rounds& rounds);
 
 /// Simulates a collective by flows with individual beginnings and ends, for ranks that are out of step. Every message
 /// is a flow, messages of a pair follow one another, and a rank continues when its messages have arrived. CollectiveRun
@@ -185,9 +180,12 @@ class FlowEvents {
 
   /// Records transfer times from now on.
   void take_down() { takes_down_ = true; }
-  /// Adds every message of every rank of the last run, with its recorded times, to `solved`. Classes, if used, must
-  /// include all pairs.
-  void describe(MaxPlusRounds& solved);
+  /// Adds every message of the last run, with its recorded times, to `solved`. Classes, if used, take the place of
+  /// ranks unless `of_ranks`, which requires the class of every pair. Rounds that repeat require `of_ranks`.
+  void describe(MaxPlusRounds& solved, bool of_ranks);
+  std::size_t times() const { return events_.size(); }  ///< number of recorded times
+  /// Releases what describe() does not need.
+  void keep_times();
 
   const SpentSeconds& spent() const { return spent_; }
   const std::vector<LinkLoad>& loads() const { return loads_; }

@@ -28,6 +28,13 @@ void MaxPlusRounds::begin(const collectives::Rounds& rounds) {
   start_ = rounds.start_seconds();
 }
 
+void MaxPlusRounds::divide(std::vector<std::int32_t> class_of, std::vector<collectives::Rank> first) {
+  class_of_ = std::move(class_of);
+  first_ = std::move(first);
+  ranks_of_.assign(first_.size(), 0);
+  for (const std::int32_t of_rank : class_of_) ++ranks_of_[static_cast<std::size_t>(of_rank)];
+}
+
 void MaxPlusRounds::give_up() {
   full_ = true;
   messages_ = {};
@@ -45,15 +52,26 @@ std::int32_t MaxPlusRounds::kind_of(const RoundMessage& message) {
 }
 
 void MaxPlusRounds::add(std::int32_t from, std::int32_t to, std::int32_t channel, const RoundMessage& message) {
-  if (full_) return;
-  if (messages_.size() == kMostMessages) return give_up();
   const auto places = static_cast<std::uint64_t>(ranks_) * static_cast<std::uint64_t>(lanes_);
+  if (!full_ && ++all_ > kMostMessages) give_up();
+  const std::uint64_t pair = static_cast<std::uint64_t>(from) * places + static_cast<std::uint64_t>(to);
+  add_on(pair << collectives::Transfer::kChannelBits | static_cast<std::uint64_t>(channel), from, to, message);
+}
+
+void MaxPlusRounds::add_of_class(std::int32_t from, std::int32_t to, std::int32_t line, const RoundMessage& message) {
+  add_on(static_cast<std::uint64_t>(line) << collectives::Transfer::kChannelBits, from, to, message);
+}
+
+void MaxPlusRounds::count_of_class(collectives::Rank rank) {
+  all_ += ranks_of_[static_cast<std::size_t>(class_of_[static_cast<std::size_t>(rank)])];
+  if (!full_ && all_ > kMostMessages) give_up();
+}
+
+void MaxPlusRounds::add_on(std::uint64_t key, std::int32_t from, std::int32_t to, const RoundMessage& message) {
+  if (full_) return;
   std::int32_t line = 0;
   // Assigns separate lines to several messages of a pair in one round.
-  for (;; ++channel) {
-    const std::uint64_t key = (static_cast<std::uint64_t>(from) * places + static_cast<std::uint64_t>(to))
-                                  << collectives::Transfer::kChannelBits |
-                              static_cast<std::uint64_t>(channel);
+  for (;; ++key) {
     const auto [known, added] = line_of_.try_emplace(key, static_cast<std::int32_t>(used_in_.size()));
     if (added) used_in_.push_back(0);
     line = *known;
@@ -73,13 +91,23 @@ void MaxPlusRounds::settle(const std::vector<double>& done) {
   const std::vector<double> alone = pass(together, true);
   for (std::size_t rank = 0; rank < done.size(); ++rank) correction_.push_back(done[rank] - own[rank]);
   seconds_ = *std::ranges::max_element(done);
+  carried_ = class_of_.empty() ? 0 : static_cast<double>(all_);
   std::size_t first = 0;
   for (const SolvedRound& round : rounds_) {
+    if (!class_of_.empty()) break;
     carried_ += static_cast<double>(round.times) * static_cast<double>(round.end - first);
     first = round.end;
   }
   saved_ = std::max(0.0, *std::ranges::max_element(own) - *std::ranges::max_element(alone));
   known_ = true;
+}
+
+bool MaxPlusRounds::holds_for(const std::vector<double>& dates) const {
+  for (std::size_t rank = 0; rank < class_of_.size(); ++rank) {
+    const collectives::Rank first = first_[static_cast<std::size_t>(class_of_[rank])];
+    if (dates[rank] != dates[static_cast<std::size_t>(first)]) return false;
+  }
+  return true;
 }
 
 void MaxPlusRounds::enter(std::vector<double>& dates) const {
@@ -235,18 +263,25 @@ class MaxPlusRounds::RoundPassage {
 
 std::vector<double> MaxPlusRounds::pass(const std::vector<double>& dates, bool alone) const {
   const auto lanes = static_cast<std::size_t>(lanes_);
-  std::vector<double> places(dates.size() * lanes);
-  for (std::size_t i = 0; i < places.size(); ++i) places[i] = dates[i / lanes] + start_;
+  const bool divided = !class_of_.empty();
+  std::vector<double> places((divided ? first_.size() : dates.size()) * lanes);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    places[i] = dates[divided ? static_cast<std::size_t>(first_[i / lanes]) : i / lanes] + start_;
+  }
   RoundPassage passage(*this, std::move(places), alone);
   std::size_t first = 0;
   for (const SolvedRound& round : rounds_) {
     passage.go_through(std::span(messages_).subspan(first, round.end - first), round.times);
     first = round.end;
   }
-  std::vector<double> done(dates.size(), kNever);
+  std::vector<double> done(divided ? first_.size() : dates.size(), kNever);
   const std::vector<double>& through = passage.now();
   for (std::size_t i = 0; i < through.size(); ++i) done[i / lanes] = std::max(done[i / lanes], through[i]);
-  return done;
+  if (!divided) return done;
+  std::vector<double> of_ranks;
+  of_ranks.reserve(dates.size());
+  for (const std::int32_t of_rank : class_of_) of_ranks.push_back(done[static_cast<std::size_t>(of_rank)]);
+  return of_ranks;
 }
 
 bool MaxPlusRounds::in_single_file(std::span<const MatrixEntry> messages, std::size_t places) const {

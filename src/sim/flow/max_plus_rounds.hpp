@@ -35,10 +35,16 @@ class MaxPlusRounds {
 
   /// Clears the system for these rounds.
   void begin(const collectives::Rounds& rounds);
+  /// Lets classes of ranks take the place of ranks. Only dates that are equal within each class can then be entered.
+  void divide(std::vector<std::int32_t> class_of, std::vector<collectives::Rank> first);
   /// Begins a round that occurs `times` times; add() then adds its messages.
   void add_round(std::int64_t times);
   /// Adds a message; `from` and `to`: rank · lanes + lane.
   void add(std::int32_t from, std::int32_t to, std::int32_t channel, const RoundMessage& message);
+  /// Adds a message between classes of ranks, on line number `line`; `from` and `to`: class · lanes + lane.
+  void add_of_class(std::int32_t from, std::int32_t to, std::int32_t line, const RoundMessage& message);
+  /// Counts a message that every rank of the class of `rank` sends, whether added or represented by another one.
+  void count_of_class(collectives::Rank rank);
   /// Marks the system as unknown.
   void give_up();
   /// Completes the system. `done`: per rank, the date at which it finishes if all ranks begin at date 0.
@@ -47,6 +53,7 @@ class MaxPlusRounds {
   // ---- use ----
 
   bool is_known() const { return known_; }
+  bool is_divided() const { return !class_of_.empty(); }
   std::size_t messages() const { return messages_.size(); }
   /// Returns the seconds that ranks take if they begin together.
   double seconds() const { return seconds_; }
@@ -57,6 +64,8 @@ class MaxPlusRounds {
   double doubt(double apart) const { return std::min(apart + kSharing * saved_, std::max(saved_, 0.25 * seconds_)); }
   /// Returns the number of messages, including those of all equal rounds.
   double carried() const { return carried_; }
+  /// Returns whether ranks may begin at these dates: they are equal within each class, or there are no classes.
+  bool holds_for(const std::vector<double>& dates) const;
   /// Replaces the date at which each rank begins by the date at which it is done.
   void enter(std::vector<double>& dates) const;
 
@@ -73,6 +82,7 @@ class MaxPlusRounds {
   };
   class RoundPassage;
   std::int32_t kind_of(const RoundMessage& message);
+  void add_on(std::uint64_t line, std::int32_t from, std::int32_t to, const RoundMessage& message);
   std::vector<double> pass(const std::vector<double>& dates, bool alone) const;
   /// Returns whether the pairs form closed rings: a rank that sends a message receives one, and none sends or receives
   /// two.
@@ -80,6 +90,10 @@ class MaxPlusRounds {
 
   bool known_ = false, full_ = false;
   collectives::Rank ranks_ = 0, lanes_ = 1;
+  std::vector<std::int32_t> class_of_;    ///< class of each rank; empty: no classes
+  std::vector<collectives::Rank> first_;  ///< first rank of each class
+  std::vector<std::size_t> ranks_of_;     ///< number of ranks of each class
+  std::size_t all_ = 0;                   ///< number of messages of all ranks; equal rounds count once
   collectives::Pace pace_;
   double start_ = 0;  ///< seconds from a rank's beginning to its first message
   std::vector<RoundMessage> kinds_;

@@ -211,17 +211,30 @@ Refused FlowCollectives::carry_out_apart(FlowPart& part, std::vector<double>& da
   return {};
 }
 
-Refused FlowCollectives::solve(FlowPart& part) {
-  if (part.solved != nullptr) return {};
+Refused FlowCollectives::enter(FlowPart& part, std::vector<double>& dates) {
+  if (!part.solved->holds_for(dates)) {
+    if (Refused refused = solve(part, true)) return refused;
+  }
+  part.solved->enter(dates);
+  return {};
+}
+
+Refused FlowCollectives::solve(FlowPart& part, bool of_ranks) {
+  if (part.solved != nullptr && !(of_ranks && part.solved->is_divided())) return {};
   auto solved = std::make_unique<MaxPlusRounds>();
   if (by_closed_form_ || !FlowEvents::serves_without_loss(network_)) {
+    part.solved = std::move(solved);
+    return {};
+  }
+  if (reuses_ && part.gets_apart && part.model != nullptr &&
+      part.model->solve_again(*part.rounds, part.together->seconds, *solved, of_ranks)) {
     part.solved = std::move(solved);
     return {};
   }
   FlowModel model(network_, part.hosts, true, memory_);
   model.follow(part.gets_apart);  // no attempt in step, as when all ranks began together
   std::vector<double> done(part.nodes.size(), 0);
-  if (Refused refused = model.solve(*part.rounds, done, *solved)) return refused;
+  if (Refused refused = model.solve(*part.rounds, done, *solved, of_ranks)) return refused;
   if (part.traffic == nullptr) part.traffic = std::make_unique<const FlowTraffic>(traffic_of(part, model.loads()));
   if (part.together == nullptr) {
     FlowOutcome outcome{std::move(done), model.spent()};

@@ -84,8 +84,12 @@ class FlowCollectives {
                                         const FlowOutcome*& outcome, bool follow);
   /// Solves a part for ranks that begin together, so that late ranks can enter it. Needed for ranks of unequal speed,
   /// whose dates differ by more than messages take. The solution is unknown by the closed form, or if a link may lose
-  /// packets.
-  [[nodiscard]] Refused solve(FlowPart& part);
+  /// packets. `of_ranks`: as in EventRounds::run.
+  [[nodiscard]] Refused solve(FlowPart& part, bool of_ranks = false);
+  /// Lets ranks enter a solved part at `dates`, which become the dates at which they are done.
+  [[nodiscard]] Refused enter(FlowPart& part, std::vector<double>& dates);
+  /// Sets whether solve() may use messages of a run that began at another date. Its dates then differ by rounding.
+  void reuse_runs(bool reuses) { reuses_ = reuses; }
   /// Carries out the collectives that have too many messages to simulate if ranks get out of step. Ranks begin
   /// together, and the largest collective comes first, so that a refusal is found early. Over free links (see
   /// software()) no collective is refused.
@@ -130,7 +134,7 @@ class FlowCollectives {
   const schedule::Schedule& schedule_;
   BesideKernels beside_;
   Interconnect& network_;
-  bool by_closed_form_;
+  bool by_closed_form_, reuses_ = false;
   std::vector<simgrid::s4u::Host*> hosts_;                               ///< host of each node
   double kept_ = 0;                                                      ///< number of messages in kept models
   std::shared_ptr<FlowMemory> memory_ = std::make_shared<FlowMemory>();  ///< memory shared by all models

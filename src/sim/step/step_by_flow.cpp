@@ -928,12 +928,12 @@ class StepByFlow {
       beside_others(part, earliest);
     } else {
       const bool unequal = !even && (all_enter_ || seconds_.are_unequal());
-      if (Refused refused = unequal ? collectives_.solve(part) : Refused()) return refused;
+      if (Refused refused = unequal ? collectives_.solve(part, seconds_.are_unequal()) : Refused()) return refused;
       const bool known = unequal && part.solved->is_known();
       const bool late = known && late_ranks_ != LateRanks::followed;
       if (!even && !known && !by_closed_form_) doubts_.apart(stage_of(part), task, latest - earliest);
       if (late) {
-        enter_late(part, earliest, latest);
+        if (Refused refused = enter_late(part, earliest, latest)) return refused;
       } else if (even) {
         FlowOutcome outcome;
         if (Refused refused = collectives_.carry_out(part, dates, earliest, latest, outcome)) return refused;
@@ -963,9 +963,9 @@ class StepByFlow {
   }
 
   /// Lets ranks enter a collective at different dates, and share links as if all had begun together.
-  void enter_late(FlowPart& part, double earliest, double latest) {
+  Refused enter_late(FlowPart& part, double earliest, double latest) {
     begun_ = dates_;
-    part.solved->enter(dates_);
+    if (Refused refused = collectives_.enter(part, dates_)) return refused;
     const double wrong_by = part.solved->doubt(latest - earliest);
     doubts_.entered_late(stage_of(part), wrong_by);
     messages_ += part.solved->carried();
@@ -979,6 +979,7 @@ class StepByFlow {
     carried_.add_to_nodes(part, 1);
     for (const auto& [what, seconds] : part.together->spent) (single() ? spent_ : part.spent)[what] += seconds;
     carried_.add_to_links(*part.traffic, 1);
+    return {};
   }
 
   /// Lengthens a collective that all ranks enter at `begin`, by the delays on links that it shares with others.

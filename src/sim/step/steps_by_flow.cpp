@@ -94,8 +94,10 @@ SecondsWithout StepsByFlow::without(const std::vector<double>& slowdown) {
     return refused ? std::nullopt : std::optional(step.timing.seconds);
   };
   const InstantNodes instant(nodes_);
+  known_->collectives.reuse_runs(true);
   SecondsWithout without{seconds(instant.nodes, Without::nothing), seconds(nodes_, Without::network)};
   if (nodes_.framework != nullptr && !nodes_.framework->none()) without.framework = seconds(nodes_, Without::framework);
+  known_->collectives.reuse_runs(false);
   return without;
 }
 

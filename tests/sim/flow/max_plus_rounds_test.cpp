@@ -100,5 +100,49 @@ TEST(MaxPlusRounds, WhoBeginTogetherTakeWhatWasWorkedOut) {
   EXPECT_EQ(rounds.carried(), 50.0 * kRanks);
 }
 
+TEST(MaxPlusRounds, ClassesOfRanksEndWhenTheirRanksDo) {
+  // Ranks of three classes send to the next rank, and ranks of the first class also past it.
+  constexpr std::int32_t kClasses = 3;
+  const auto rounds = some_ring();
+  MaxPlusRounds of_ranks;
+  MaxPlusRounds of_classes;
+  of_ranks.begin(*rounds);
+  of_classes.begin(*rounds);
+  std::vector<std::int32_t> class_of;
+  for (std::int32_t rank = 0; rank < kRanks; ++rank) class_of.push_back(rank % kClasses);
+  of_classes.divide(class_of, {0, 1, 2});
+  std::mt19937 random(3);
+  const auto drawn = [&] { return std::uniform_real_distribution<double>(1e-6, 2e-6)(random); };
+  for (int round = 0; round < 9; ++round) {
+    of_ranks.add_round(1);
+    of_classes.add_round(1);
+    for (std::int32_t from = 0; from < kClasses; ++from) {
+      for (std::int32_t steps = 1; steps <= (from == 0 ? 2 : 1); ++steps) {
+        const MaxPlusRounds::RoundMessage takes{drawn(), drawn(), drawn(), 1e-6};
+        for (std::int32_t rank = from; rank < kRanks; rank += kClasses)
+          of_ranks.add(rank, (rank + steps) % kRanks, 0, takes);
+        of_classes.count_of_class(from);
+        of_classes.add_of_class(from, (from + steps) % kClasses, kClasses * steps + from, takes);
+      }
+    }
+  }
+  const std::vector<double> done(kRanks, 1);
+  of_ranks.settle(done);
+  of_classes.settle(done);
+  EXPECT_EQ(of_ranks.carried(), of_classes.carried());
+  EXPECT_EQ(of_ranks.doubt(1e-5), of_classes.doubt(1e-5));
+  std::vector<double> dates;
+  for (const std::int32_t of_rank : class_of)
+    dates.push_back(1e-6 * std::vector{0.3, 2.9, 1.7}[static_cast<std::size_t>(of_rank)]);
+  ASSERT_TRUE(of_classes.holds_for(dates));
+  std::vector<double> ends = dates;
+  of_ranks.enter(ends);
+  std::vector<double> again = dates;
+  of_classes.enter(again);
+  EXPECT_EQ(ends, again);
+  dates.back() += 1e-9;
+  EXPECT_FALSE(of_classes.holds_for(dates));
+}
+
 }  // namespace
 }  // namespace dadsim::sim
