@@ -9,6 +9,7 @@ const Kernels& both_of([[maybe_unused]] KernelSet set) {
 #ifdef __x86_64__
   if (set == KernelSet::avx512) return kAvx512Kernels;
   if (set == KernelSet::avx2) return kAvx2Kernels;
+  if (runs_here(KernelSet::avx2)) return kPortableAvx2Kernels;
 #endif
   return kPortableKernels;
 }

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "models/gemm/kernels/sets.hpp"
 #include "models/matrix.hpp"
 #include "support/random.hpp"
 
@@ -80,23 +82,21 @@ std::vector<T> product(const KernelsOf<T>& kernels, const Shape& shape, bool a_t
   return c;
 }
 
-template <class T>
-std::vector<double> plain_product(const Shape& shape, bool a_transposed, bool b_transposed, TileStart start) {
+template <class T, class Sum = double>
+std::vector<Sum> plain_product(const Shape& shape, bool a_transposed, bool b_transposed, TileStart start) {
   const std::vector<T> a = drawn<T>(shape.rows * shape.inner, 1);
   const std::vector<T> b = drawn<T>(shape.inner * shape.columns, 2);
   const std::vector<T> c = drawn<T>(shape.rows * shape.columns, 3);
   const std::vector<T> bias = drawn<T>(shape.columns, 4);
-  std::vector<double> result;
+  std::vector<Sum> result;
   for (Index i = 0; i < shape.rows; ++i) {
     for (Index j = 0; j < shape.columns; ++j) {
-      double sum = 0;
-      if (start == TileStart::result) sum = c[i * shape.columns + j];
-      if (start == TileStart::bias) sum = bias[j];
+      Sum sum = start == TileStart::bias ? bias[j] : 0;
       for (Index k = 0; k < shape.inner; ++k) {
-        sum += static_cast<double>(a[a_transposed ? k * shape.rows + i : i * shape.inner + k]) *
-               static_cast<double>(b[b_transposed ? j * shape.inner + k : k * shape.columns + j]);
+        sum += static_cast<Sum>(a[a_transposed ? k * shape.rows + i : i * shape.inner + k]) *
+               static_cast<Sum>(b[b_transposed ? j * shape.inner + k : k * shape.columns + j]);
       }
-      result.push_back(sum);
+      result.push_back(start == TileStart::result ? c[i * shape.columns + j] + sum : sum);
     }
   }
   return result;
@@ -124,6 +124,34 @@ TYPED_TEST(KernelsTest, ProductsOfEverySet) {
     }
   }
 }
+
+#ifdef __x86_64__
+/// Returns the portable kernels with vectors that every processor has, and those that this machine uses.
+template <class T>
+std::vector<const KernelsOf<T>*> portable_kernels() {
+  if constexpr (std::is_same_v<T, float>) return {&kPortableKernels.of_float, &kernels_of<T>(KernelSet::portable)};
+  if constexpr (std::is_same_v<T, double>) return {&kPortableKernels.of_double, &kernels_of<T>(KernelSet::portable)};
+}
+
+// Portable kernels round every product and every sum, so results have the same bits with vectors of any width.
+TYPED_TEST(KernelsTest, PortableProductsAreSumsInOrder) {
+  using T = TypeParam;
+  for (const KernelsOf<T>* kernels : portable_kernels<T>()) {
+    EXPECT_EQ(kernels->depth, 2048);
+    for (const Shape& shape : shapes(kernels->panel_columns, kernels->lanes)) {
+      for (const TileStart start : {TileStart::zero, TileStart::result, TileStart::bias}) {
+        for (const bool a_transposed : {false, true}) {
+          for (const bool b_transposed : {false, true}) {
+            EXPECT_EQ(product<T>(*kernels, shape, a_transposed, b_transposed, start),
+                      (plain_product<T, T>(shape, a_transposed, b_transposed, start)))
+                << kernels->lanes << " lanes, " << shape.rows << " × " << shape.inner << " × " << shape.columns;
+          }
+        }
+      }
+    }
+  }
+}
+#endif
 
 TYPED_TEST(KernelsTest, PanelsThatArePackedTogetherAreThoseOfOneAtATime) {
   using T = TypeParam;
@@ -206,6 +234,23 @@ std::vector<T> windows(const KernelsOf<T>& kernels, Index count, Index run, Inde
   result.insert(result.end(), gradient.begin(), gradient.end());
   return result;
 }
+
+#ifdef __x86_64__
+TYPED_TEST(KernelsTest, PortableWindowsHaveTheSameBitsWithVectorsOfAnyWidth) {
+  using T = TypeParam;
+  const auto kernels = portable_kernels<T>();
+  for (const Index count : {1, 2, 3, 6, 7, 8, 13, 15, 21, 28, 32}) {
+    for (const Index run : {6, 40}) {
+      for (const Index out : {1, 3, 6, 8, 14, 33}) {
+        for (const bool add : {false, true}) {
+          EXPECT_EQ(windows(*kernels[0], count, run, out, add, add), windows(*kernels[1], count, run, out, add, add))
+              << count << " " << run << " " << out;
+        }
+      }
+    }
+  }
+}
+#endif
 
 TYPED_TEST(KernelsTest, WindowsOfEverySetAreThoseOfThePortableOne) {
   using T = TypeParam;

@@ -2,7 +2,8 @@
 
 #include "models/gemm/kernels.hpp"
 
-// Compiled sets of kernels, each in the file of its name.
+// Compiled sets of kernels, each in the file of its name. kPortableAvx2Kernels gives the bits of kPortableKernels,
+// sooner.
 
 namespace dadsim::models {
 
@@ -13,7 +14,7 @@ struct Kernels {
 
 extern const Kernels kPortableKernels;
 #ifdef __x86_64__
-extern const Kernels kAvx2Kernels, kAvx512Kernels;
+extern const Kernels kPortableAvx2Kernels, kAvx2Kernels, kAvx512Kernels;
 #endif
 
 }  // namespace dadsim::models

@@ -13,22 +13,25 @@ using Index = KernelIndex;
 // Sums per tile of a product fill the registers: 6 × 4 of 32 with AVX-512, 6 × 2 of 16 otherwise. A tile of a
 // convolution has up to 12 adjacent windows × 1 or kWindowVectors vectors of filters; one of a gradient, up to 12
 // filters × 1 to kGradientVectors vectors of numbers in a kernel row. A panel of kDepth terms takes 64 KiB and is
-// streamed from the second-level cache, which costs less than storing and reloading sums more often.
+// streamed from the second-level cache, which costs less than storing and reloading sums more often. Without FMA, the
+// depth is that of the narrowest vectors: portable kernels give the same bits with vectors of any width.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
 constexpr int kTileVectors = 4;
 constexpr int kSideBySide = 8;
-constexpr Index kDepth = 256;
 #elif defined(__AVX2__)
 constexpr int kVectorBytes = 32;
 constexpr int kTileVectors = 2;
 constexpr int kSideBySide = 4;
-constexpr Index kDepth = 1024;
 #else
 constexpr int kVectorBytes = 16;
 constexpr int kTileVectors = 2;
 constexpr int kSideBySide = 4;
+#endif
+#if !defined(__FMA__)
 constexpr Index kDepth = 2048;
+#else
+constexpr Index kDepth = kVectorBytes == 64 ? 256 : 1024;
 #endif
 constexpr int kWindowVectors = 2;
 constexpr int kGradientVectors = 3;
