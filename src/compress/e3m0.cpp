@@ -22,32 +22,31 @@ class E3m0 final : public Compressor {
     float scale = numbers.size() > 0 ? numbers.cwiseAbs().maxCoeff() : 0.0F;
     // A NaN makes the whole message NaN, as it would make the sum.
     if (std::isnan(numbers.sum())) scale = std::numeric_limits<float>::quiet_NaN();
-    std::vector<bool> bits;
-    bits.reserve(static_cast<std::size_t>(4 * numbers.size()));
+    std::vector<std::uint32_t> codes;
+    codes.reserve(static_cast<std::size_t>(numbers.size()));
     boost::random::uniform_01<float> uniform;
     for (Eigen::Index row = 0; row < numbers.rows(); ++row) {
       for (Eigen::Index column = 0; column < numbers.cols(); ++column) {
         const float x = numbers(row, column);
         const int exponent = exponent_of(std::abs(x) / scale, stochastic_ ? uniform(random) : 0.5F);
-        for (int bit = 0; bit < 3; ++bit) bits.push_back((exponent >> bit & 1) != 0);
-        bits.push_back(std::signbit(x));
+        codes.push_back(static_cast<std::uint32_t>(exponent & 7) | (std::signbit(x) ? 8U : 0U));
       }
     }
     into.fp32(scale);
-    into.bits(bits);
+    into.packed(codes, 4);
     return numbers.size();
   }
 
   void decode(Decoder& from, const EncodeContext&, models::MutableBlock into) const override {
     const float scale = from.fp32();
-    const std::vector<bool> bits = from.bits(4 * into.size());
+    std::vector<std::uint32_t> codes(static_cast<std::size_t>(into.size()));
+    from.packed(codes, 4);
     std::size_t next = 0;
     for (Eigen::Index row = 0; row < into.rows(); ++row) {
       for (Eigen::Index column = 0; column < into.cols(); ++column) {
-        int exponent = 0;
-        for (int bit = 0; bit < 3; ++bit) exponent += bits[next++] ? 1 << bit : 0;
-        const float magnitude = scale * level(exponent);
-        into(row, column) = bits[next++] ? -magnitude : magnitude;
+        const std::uint32_t code = codes[next++];
+        const float magnitude = scale * level(static_cast<int>(code & 7U));
+        into(row, column) = (code & 8U) != 0 ? -magnitude : magnitude;
       }
     }
   }

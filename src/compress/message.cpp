@@ -104,13 +104,6 @@ void Encoder::int32(std::span<const std::int32_t> numbers) {
   if (!numbers.empty()) std::memcpy(bytes, numbers.data(), numbers.size_bytes());
 }
 
-void Encoder::bits(const std::vector<bool>& truths) {
-  std::byte* bytes = append(step::ElementType::bit, std::ssize(truths));
-  for (std::size_t i = 0; i < truths.size(); ++i) {
-    if (truths[i]) bytes[i / 8] |= std::byte{1} << (i % 8);
-  }
-}
-
 const std::byte* Decoder::next(step::ElementType type, std::int64_t elements) {
   const Message::MessageSegment asked{type, elements};
   if (next_ >= message_.segments() || message_.segment(next_) != asked) {
@@ -171,13 +164,6 @@ void Decoder::int8(std::span<std::int8_t> into) {
 void Decoder::int32(std::span<std::int32_t> into) {
   const std::byte* bytes = next(step::ElementType::int32, std::ssize(into));
   if (!into.empty()) std::memcpy(into.data(), bytes, into.size_bytes());
-}
-
-std::vector<bool> Decoder::bits(std::int64_t count) {
-  const std::byte* bytes = next(step::ElementType::bit, count);
-  std::vector<bool> truths(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < truths.size(); ++i) truths[i] = (bytes[i / 8] >> (i % 8) & std::byte{1}) != std::byte{0};
-  return truths;
 }
 
 }  // namespace dadsim::compress

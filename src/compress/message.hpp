@@ -53,7 +53,6 @@ class Encoder {
   void bf16(models::ConstBlock numbers);  ///< the upper half of binary32, to the nearest, ties to even
   void int8(std::span<const std::int8_t> numbers);
   void int32(std::span<const std::int32_t> numbers);
-  void bits(const std::vector<bool>& truths);  ///< bits, eight to a byte
   Message take() { return std::move(message_); }
 
  private:
@@ -74,7 +73,6 @@ class Decoder {
   void bf16(models::MutableBlock into);
   void int8(std::span<std::int8_t> into);
   void int32(std::span<std::int32_t> into);
-  std::vector<bool> bits(std::int64_t count);
 
  private:
   const std::byte* next(step::ElementType type, std::int64_t elements);

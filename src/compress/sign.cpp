@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 
 #include "compress/compressors.hpp"
@@ -11,24 +12,26 @@ class Sign final : public Compressor {
  public:
   std::int64_t encode(models::ConstBlock numbers, const EncodeContext&, Encoder& into) const override {
     double sum = 0;
-    std::vector<bool> negative;
+    std::vector<std::uint32_t> negative;
     negative.reserve(static_cast<std::size_t>(numbers.size()));
     for_each_number(numbers, [&](float x) {
       sum += std::abs(static_cast<double>(x));
-      negative.push_back(x < 0);
+      negative.push_back(x < 0 ? 1 : 0);
     });
     // A NaN makes the whole message NaN, as it would make the sum.
     const auto scale = static_cast<float>(negative.empty() ? 0.0 : sum / static_cast<double>(negative.size()));
     into.fp32_copied({&scale, 1});
-    into.bits(negative);
+    into.packed(negative, 1);
     return numbers.size();
   }
 
   void decode(Decoder& from, const EncodeContext&, models::MutableBlock into) const override {
     const float scale = from.fp32();
-    const std::vector<bool> negative = from.bits(into.size());
+    const std::array values{scale, -scale};
+    std::vector<std::uint32_t> negative(static_cast<std::size_t>(into.size()));
+    from.packed(negative, 1);
     std::size_t next = 0;
-    for_each_number(into, [&](float& x) { x = negative[next++] ? -scale : scale; });
+    for_each_number(into, [&](float& x) { x = values[negative[next++]]; });
   }
 
   std::vector<step::Payload> size(const Amount& numbers) const override {

@@ -356,12 +356,14 @@ TEST(Half, RoundsToTheNearest) {
 }
 
 TEST(Message, BitsPackEightToAByte) {
-  const std::vector<bool> truths{true, false, true, true, false, false, false, true, true, false};
+  const std::vector<std::uint32_t> truths{1, 0, 1, 1, 0, 0, 0, 1, 1, 0};
   Encoder encoder;
-  encoder.bits(truths);
+  encoder.packed(truths, 1);
   const Message message = encoder.take();
   EXPECT_EQ(message.size(), 2);
-  EXPECT_EQ(Decoder(message).bits(10), truths);
+  std::vector<std::uint32_t> read(10, 7);
+  Decoder(message).packed(read, 1);
+  EXPECT_EQ(read, truths);
 }
 
 TEST(Message, IsReadAsItWasWrittenOrNotAtAll) {
