@@ -38,9 +38,10 @@ class QuantileMap {
     const std::size_t last = from_.size() - 1;
     if (z < from_.front()) return static_cast<float>(to_.front() + std::min(1.0, slope(1)) * (z - from_.front()));
     if (z > from_.back()) return static_cast<float>(to_.back() + std::min(1.0, slope(last)) * (z - from_.back()));
-    const auto above = static_cast<std::size_t>(std::ranges::upper_bound(from_, z) - from_.begin());
-    const std::size_t right = std::min(above, last);
-    return static_cast<float>(to_[right - 1] + slope(right) * (z - from_[right - 1]));
+    // Halves without branches, as values come in no order.
+    std::size_t left = 0;
+    for (std::size_t size = last; size > 1; size -= size / 2) left += from_[left + size / 2] <= z ? size / 2 : 0;
+    return static_cast<float>(to_[left] + slope(left + 1) * (z - from_[left]));
   }
 
  private:
