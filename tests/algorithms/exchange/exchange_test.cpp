@@ -136,6 +136,8 @@ TEST(Exchange, NoNumberArrivesThatWasNotSent) {
 /// An algorithm and the encoding of its matrices.
 struct Wired {
   std::string algorithm, method;
+
+  friend void PrintTo(const Wired& wired, std::ostream* out) { *out << wired.algorithm << ' ' << wired.method; }
 };
 
 /// Returns OneStep::relative_difference() from a gradient of zeros.
