@@ -21,6 +21,7 @@
 #include "sim/network/interconnect.hpp"
 #include "sim/network/network_use.hpp"
 #include "sim/network/rank_layout.hpp"
+#include "sim/process/clock.hpp"
 #include "sim/step/best_collective.hpp"
 #include "sim/step/closed_form.hpp"
 #include "sim/step/collective_choice.hpp"
@@ -407,7 +408,7 @@ class RunOfSchedules {
   /// Sends a timeline of several first steps, during which nodes get out of step.
   void trace_first_steps(StepReplayer& replayer, std::size_t i) {
     const schedule::Schedule several = repeated(settled_[i], kStepsTraced);
-    TimelineRecorder recorder(loaded_.nodes, several, simgrid::s4u::Engine::get_clock(), job_.request.most_spans);
+    TimelineRecorder recorder(loaded_.nodes, several, now(), job_.request.most_spans);
     loaded_.network->trace(&recorder.links());
     const std::vector<ReplayStep> steps(kStepsTraced, {&settled_[i], jitter_.of_step(i)});
     replayer.replay(ranks(i), steps, &recorder);

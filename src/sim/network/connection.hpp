@@ -17,6 +17,7 @@
 #include "sim/network/interconnect.hpp"
 #include "sim/network/link_queue.hpp"
 #include "sim/network/link_sharing.hpp"
+#include "sim/process/clock.hpp"
 
 namespace dadsim::sim {
 
@@ -57,19 +58,19 @@ inline std::int32_t SharedTransfers::add(std::int32_t path, double most, std::fu
 }
 
 inline void SharedTransfers::begin(std::int32_t transfer, double bytes) {
-  sharing_.begin(transfer, bytes, simgrid::s4u::Engine::get_clock());
+  sharing_.begin(transfer, bytes, now());
   settle_soon();
 }
 
 inline void SharedTransfers::stop(std::int32_t transfer) {
-  sharing_.stop(transfer, simgrid::s4u::Engine::get_clock());
+  sharing_.stop(transfer, now());
   settle_soon();
 }
 
 /// Shares the links again, after all transfers that begin at the present date.
 inline void SharedTransfers::settle_soon() {
   if (std::exchange(settles_, true)) return;
-  simgrid::kernel::timer::Timer::set(simgrid::s4u::Engine::get_clock(), [this] {
+  simgrid::kernel::timer::Timer::set(now(), [this] {
     settles_ = false;
     settle();
   });

@@ -6,11 +6,10 @@
 
 #include "sim/network/connection.hpp"
 #include "sim/network/fifo.hpp"
+#include "sim/process/clock.hpp"
 
 namespace dadsim::sim {
 namespace {
-
-double now() { return sg4::Engine::get_clock(); }
 
 /// Queues transfers in a mailbox; an actor at the receiving end takes them one at a time.
 class FabricConnection : public Connection {

@@ -9,6 +9,7 @@
 #include "sim/platform.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/properties_of_link.hpp"
+#include "sim/process/clock.hpp"
 
 namespace dadsim::sim {
 
@@ -199,7 +200,7 @@ std::int32_t Interconnect::leave(std::int32_t path, const std::vector<std::int32
     }
   }
   if (trace_ != nullptr) {
-    for (const std::int32_t link : indices) trace_->carried(link, begin, simgrid::s4u::Engine::get_clock(), payload);
+    for (const std::int32_t link : indices) trace_->carried(link, begin, now(), payload);
   }
   return narrowest;
 }

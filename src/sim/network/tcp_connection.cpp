@@ -17,6 +17,7 @@
 #include "sim/network/fifo.hpp"
 #include "sim/network/link_queue.hpp"
 #include "sim/network/tcp.hpp"
+#include "sim/process/clock.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -28,7 +29,7 @@ void queue_up(Connections& all, std::span<const std::int32_t> links, std::int32_
   LinkQueue::BusySpan span{begin, begin};
   for (const std::int32_t index : links) {
     const NetworkLink& link = all.network().link(index);
-    span = all.queue(index).add(event, span, bytes / link.payload_rate(), simgrid::s4u::Engine::get_clock());
+    span = all.queue(index).add(event, span, bytes / link.payload_rate(), now());
     span.begin += link.latency;
     span.end += link.latency;
   }
@@ -37,7 +38,7 @@ void queue_up(Connections& all, std::span<const std::int32_t> links, std::int32_
 /// Returns the seconds that a message without bytes waits in queues after earlier messages, if it leaves now.
 double wait_in_queues(Connections& all, std::span<const std::int32_t> links, std::int32_t event) {
   double seconds = 0;
-  double date = simgrid::s4u::Engine::get_clock();
+  double date = now();
   for (const std::int32_t index : links) {
     const NetworkLink& link = all.network().link(index);
     const double longest = link.use.queue_bytes * link.use.efficiency / link.payload_rate();
@@ -149,8 +150,6 @@ struct ConnectionWait {
 };
 
 using simgrid::kernel::timer::Timer;
-
-double now() { return sg4::Engine::get_clock(); }
 
 class TcpConnection : public Connection {
  public:

@@ -6,15 +6,10 @@
 #include <utility>
 #include <variant>
 
+#include "sim/process/clock.hpp"
 #include "sim/step/timeline_recorder.hpp"
 
 namespace dadsim::sim {
-namespace {
-
-double clock_now() { return simgrid::s4u::Engine::get_clock(); }
-
-}  // namespace
-
 StepRun::StepRun(const Nodes& nodes, const collectives::RankLayout& layout, std::span<const ReplayStep> steps,
                  Interconnect& network, Connections& connections, TimelineRecorder* recorder)
     : nodes_(nodes),
@@ -23,7 +18,7 @@ StepRun::StepRun(const Nodes& nodes, const collectives::RankLayout& layout, std:
       connections_(connections),
       recorder_(recorder),
       beside_(nodes, parts_, steps.front().schedule->precision),
-      begin_(clock_now()),
+      begin_(now()),
       graph_(begin_) {
   connections_.number_aggregator(static_cast<std::int32_t>(parts_.workers()),
                                  static_cast<std::int32_t>(nodes_.workers));
@@ -125,7 +120,7 @@ void StepRun::compute_in_order(std::size_t node) {
         issue(i, node);
       }
     }
-    own.time.end = clock_now();
+    own.time.end = now();
     stage.streams[node] = own.time;
     stage.causes[node] = own.cause;
   }
@@ -135,7 +130,7 @@ void StepRun::compute_in_order(std::size_t node) {
 void StepRun::wait_for(std::size_t index, std::size_t task, std::size_t node) {
   ComputeStream& own = streams_[node];
   const RunPart& part = operations_[task].parts[node];
-  const double begin = clock_now();
+  const double begin = now();
   if (!part.done) {
     own.waits_for = task;
     own.wake->acquire();
@@ -144,7 +139,7 @@ void StepRun::wait_for(std::size_t index, std::size_t task, std::size_t node) {
   }
   if (part.done_at <= begin) return;
   own.cause = part.done_by;
-  const double end = clock_now();
+  const double end = now();
   if (recorder_ != nullptr) recorder_->waited(node, index, begin, end);
   if (!parts_.gets_something(*tasks_[task], node)) return;
   own.time.waiting += waiting_for_others(begin, end, all_issued(task, node));
@@ -186,8 +181,8 @@ void StepRun::begin_receiving(std::size_t node) {
 void StepRun::issue(std::size_t task, std::size_t node) {
   RunPart& part = operations_[task].parts[node];
   part.issued = true;
-  part.issued_at = clock_now();
-  operations_[task].last_issued = clock_now();
+  part.issued_at = now();
+  operations_[task].last_issued = now();
   part.issued_by = streams_[node].cause;
   begin_next(node, *tasks_[task], streams_[node].outbox);
 }
@@ -243,7 +238,7 @@ void StepRun::done(std::size_t task, std::size_t node, double date, EventId caus
   ComputeStream& stream = streams_[node];
   if (stream.waits_for == task) {
     stream.waits_for.reset();
-    if (date > clock_now()) {
+    if (date > now()) {
       simgrid::kernel::timer::Timer::set(date, [&stream] { stream.wake->release(); });
     } else {
       stream.wake->release();
@@ -350,12 +345,6 @@ EventGraph::Names StepRun::names() const {
   return names;
 }
 
-namespace {
-
-double date_now() { return simgrid::s4u::Engine::get_clock(); }
-
-}  // namespace
-
 /// Executes consecutive computations as one in SimGrid, unless speeds change meanwhile; nothing reaches the node
 /// between them. Returns the task after them.
 std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const RunStage& stage) {
@@ -380,9 +369,9 @@ std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const Run
     own.pieces.push_back({next, together});
   }
   if (together <= 0) return next;
-  const double begin = date_now();
+  const double begin = now();
   compute(node, together);
-  const double end = date_now();
+  const double end = now();
   own.time.busy += end - begin;
   double since = begin;
   for (const auto& [task, seconds] : own.pieces) {
@@ -406,17 +395,16 @@ void StepRun::compute(std::size_t node, double seconds) {
   }
   ComputeStream& own = streams_[node];
   while (seconds > 0 && communicates(node)) {
-    const double begin = date_now();
+    const double begin = now();
     own.computes_beside = true;
     const bool is_done = own.wake->acquire_timeout(seconds * (1 + slowed));
     own.computes_beside = false;
     if (is_done && !own.wake->would_block())
       own.wake->acquire();  // the computation and the communication ended at the
                             // same date
-    seconds = is_done ? 0 : seconds - (date_now() - begin) / (1 + slowed);
+    seconds = is_done ? 0 : seconds - (now() - begin) / (1 + slowed);
   }
-  if (seconds > 0)
-    simgrid::s4u::this_actor::sleep_for(beside_.seconds(node, date_now(), seconds, communicates_until(node)));
+  if (seconds > 0) simgrid::s4u::this_actor::sleep_for(beside_.seconds(node, now(), seconds, communicates_until(node)));
 }
 
 /// Returns whether the node has collectives with unknown ends in progress, except those between stages.
@@ -440,7 +428,7 @@ double StepRun::communicates_until(std::size_t node) const {
 /// Executes a copy between a device and its host, or a wait for copies.
 void StepRun::carry(std::size_t index, const schedule::ComputeTask& task, double seconds, std::size_t node) {
   ComputeStream& own = streams_[node];
-  const double begin = date_now();
+  const double begin = now();
   const double end = own.host_link.carry(task.copy, begin, seconds);
   if (end <= begin) return;
   simgrid::s4u::this_actor::sleep_until(end);

@@ -23,6 +23,7 @@
 #include "sim/network/network_use.hpp"
 #include "sim/platform.hpp"
 #include "sim/process/child_process.hpp"
+#include "sim/process/clock.hpp"
 #include "sim/process/simgrid_output.hpp"
 #include "sim/simulator.hpp"
 #include "sim/step/compute_time.hpp"
@@ -184,8 +185,6 @@ bool is_large_federation(const Cluster& cluster, const Interconnect& network) {
 void serve_world(const Cluster& cluster, const MessageSink& sink, const MessageSource& source);
 
 using simgrid::kernel::timer::Timer;
-
-double now() { return sg4::Engine::get_clock(); }
 
 class WorldServer {
  public:
