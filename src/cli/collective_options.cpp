@@ -14,7 +14,7 @@
 namespace dadsim::cli {
 namespace {
 
-constexpr const char* kForm = "e.g. 1KB:1GB, 1KB:1GB:4 or 1MB,4MB (powers of 1024, up to 1024TB)";
+constexpr const char* kFormOfSizes = "e.g. 1KB:1GB, 1KB:1GB:4 or 1MB,4MB (powers of 1024, up to 1024TB)";
 
 /// Returns "4KiB" for "4k" or "4KB", and "8B" for "8": benchmarks count sizes in powers of 1024.
 std::string in_powers_of_1024(std::string_view text) {
@@ -115,9 +115,9 @@ std::vector<double> parse_byte_sizes(const std::string& text) {
   };
   for (const std::string_view part : split_at(text, ',')) {
     const std::vector<std::string_view> ends = split_at(part, ':');
-    if (ends.size() > 3) throw UsageError(fmt::format("--sizes: '{}' has too many colons; {}", part, kForm));
-    const double first = parse_byte_size("sizes", ends[0], kForm);
-    const double last = ends.size() > 1 ? parse_byte_size("sizes", ends[1], kForm) : first;
+    if (ends.size() > 3) throw UsageError(fmt::format("--sizes: '{}' has too many colons; {}", part, kFormOfSizes));
+    const double first = parse_byte_size("sizes", ends[0], kFormOfSizes);
+    const double last = ends.size() > 1 ? parse_byte_size("sizes", ends[1], kFormOfSizes) : first;
     const scenario::Kind above_one = scenario::real({.minimum = 1, .open_minimum = true});
     const double factor = ends.size() == 3 ? read_option<double>("sizes", ends[2], above_one) : 2;
     if (last < first)

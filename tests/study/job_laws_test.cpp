@@ -84,7 +84,7 @@ class Drawing {
   std::mt19937 random_;
 };
 
-constexpr double kRounding = 1 + 1e-9;
+constexpr double kRoundingOfJobs = 1 + 1e-9;
 
 /// Checks the laws, each of which compares a job with one that differs in one part.
 class Laws {
@@ -106,7 +106,7 @@ class Laws {
     DrawnJob other = job;
     other.attention = "flash";
     const report::RunResult flash = run_of(other);
-    EXPECT_LE(flash.step_seconds, kRounding * run.step_seconds);
+    EXPECT_LE(flash.step_seconds, kRoundingOfJobs * run.step_seconds);
     // Plain attention with recomputation keeps nothing; flash attention keeps one number per head and token.
     const double kept =
         job.recompute == "selective" ? 4.0 * job.batch * size("heads") * size("sequence") * size("layers") : 0;
@@ -116,20 +116,20 @@ class Laws {
     ++held["more bandwidth is never slower"];
     DrawnJob other = job;
     other.nic = "400Gbps";
-    EXPECT_LE(run_of(other).step_seconds, kRounding * run.step_seconds);
+    EXPECT_LE(run_of(other).step_seconds, kRoundingOfJobs * run.step_seconds);
   }
   void less_latency_is_no_slower(const DrawnJob& job, const report::RunResult& run) {
     ++held["less latency is never slower"];
     DrawnJob other = job;
     other.latency = "1us";
-    EXPECT_LE(run_of(other).step_seconds, kRounding * run.step_seconds);
+    EXPECT_LE(run_of(other).step_seconds, kRoundingOfJobs * run.step_seconds);
   }
   void more_samples_are_no_quicker(const DrawnJob& job, const report::RunResult& run) {
     ++held["time and memory grow with the batch"];
     DrawnJob other = job;
     other.batch += 1;
     const report::RunResult larger = run_of(other);
-    EXPECT_GE(kRounding * larger.step_seconds, run.step_seconds);
+    EXPECT_GE(kRoundingOfJobs * larger.step_seconds, run.step_seconds);
     EXPECT_GE(larger.memory.total(), run.memory.total());
   }
   void weak_scaling_is_no_gain(const DrawnJob& job, const report::RunResult& run) {
@@ -139,11 +139,11 @@ class Laws {
     const report::RunResult more = run_of(other);
     // With sharding the law may fail, since more workers leave less work for each.
     if (job.sharding == "none") {
-      EXPECT_GE(kRounding * more.step_seconds, run.step_seconds);
+      EXPECT_GE(kRoundingOfJobs * more.step_seconds, run.step_seconds);
     }
     for (const report::RunResult* one : {&run, &more}) {
       ASSERT_TRUE(one->throughput && one->throughput->scaling_efficiency);
-      EXPECT_TRUE(*one->throughput->scaling_efficiency <= kRounding || one->throughput->above_linear);
+      EXPECT_TRUE(*one->throughput->scaling_efficiency <= kRoundingOfJobs || one->throughput->above_linear);
     }
   }
 };

@@ -14,7 +14,7 @@
 namespace dadsim::study {
 namespace {
 
-report::Result result_of(const std::string& text) {
+report::Result result_of_seam(const std::string& text) {
   const test::TemporaryFolder folder;
   return run_experiment(scenario::load_scenario(folder.write("seam.xml", text), {}, make_catalog()), false);
 }
@@ -53,14 +53,14 @@ void expect_same(const report::RunResult& learned_first, const report::RunResult
 
 TEST(Seam, GradientSharingAsAWorldProgramHasTheNumbersAndTheTimes) {
   const report::Result result =
-      result_of(seam_scenario(kHospitals, "<adam learning-rate=\"1e-3\"/>",
-                              "<run algorithm=\"gradient-sharing\"/>\n"
-                              "<run algorithm=\"partial-gradient-sharing\" barrier=\"true\"/>\n"));
+      result_of_seam(seam_scenario(kHospitals, "<adam learning-rate=\"1e-3\"/>",
+                                   "<run algorithm=\"gradient-sharing\"/>\n"
+                                   "<run algorithm=\"partial-gradient-sharing\" barrier=\"true\"/>\n"));
   expect_same(result.runs[0], result.runs[1]);
 }
 
 TEST(Seam, SoHaveDadAndRankDad) {
-  const report::Result result = result_of(seam_scenario(
+  const report::Result result = result_of_seam(seam_scenario(
       kHospitals, "<sgd learning-rate=\"0.1\" momentum=\"0.9\"/>",
       "<run algorithm=\"dad\"/>\n<run algorithm=\"partial-dad\" barrier=\"true\"/>\n"
       "<run algorithm=\"rank-dad\" cap=\"4\"/>\n<run algorithm=\"partial-rank-dad\" cap=\"4\" barrier=\"true\"/>\n"
@@ -77,7 +77,7 @@ TEST(Seam, ItHoldsOnAFabricWithJitterToo) {
       "<network><jitter spatial=\"0.2\" temporal=\"0.1\"/></network>\n"
       "<workers><worker hosts=\"gpu-[0-2]\" device=\"h100-sxm5\"/><aggregator host=\"gpu-3\" "
       "device=\"h100-sxm5\"/></workers>";
-  const report::Result result = result_of(seam_scenario(
+  const report::Result result = result_of_seam(seam_scenario(
       cluster, "<sgd learning-rate=\"0.1\"/>",
       "<run algorithm=\"gradient-sharing\"/>\n<run algorithm=\"partial-gradient-sharing\" barrier=\"true\"/>\n"));
   expect_same(result.runs[0], result.runs[1]);

@@ -194,11 +194,11 @@ TEST(MemoryValidation, PublishedPeaks) {
 }
 
 /// Result of the memory check of a job that ran.
-struct Verdict {
+struct MemoryVerdict {
   bool refused = false, warned = false;
 };
 
-Verdict verdict_of(const scenario::Scenario& scenario) {
+MemoryVerdict verdict_of(const scenario::Scenario& scenario) {
   constexpr double kReserve = 0.1;
   const study::RunMemory memory = memory_of(scenario);
   return {study::fault_of_memory(scenario.timed_as, memory).has_value(),
@@ -237,7 +237,7 @@ struct Verdicts {
   }
 
  private:
-  std::map<std::string, Verdict> known_;
+  std::map<std::string, MemoryVerdict> known_;
 };
 
 TEST(MemoryValidation, NoJobThatRanIsRefused) {

@@ -495,7 +495,7 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
 namespace {
 
 /// Returns the work of summing `elements` numbers of each of `workers` workers.
-step::Work add(const step::Expression& elements, double workers) {
+step::Work work_of_sum(const step::Expression& elements, double workers) {
   return {.flops = workers * elements, .bytes_moved = cost::kFloatBytes * (workers + 1.0) * elements, .launches = 1.0};
 }
 
@@ -575,7 +575,7 @@ Pending<models::LayerGradient> Exchange::sum_without_biases(
   models::LayerGradient sum{models::Matrix(shape.out, shape.in), models::Vector()};
   models::Matrix biases = models::Matrix::Zero(shape.bias ? shape.out : 0, 1);
   EncodedSum encoded = sum_encoded(
-      {weights_of_matrix(), add(weights_of_matrix(), count()), 1, sum.weight.size()}, [&](std::size_t site) {
+      {weights_of_matrix(), work_of_sum(weights_of_matrix(), count()), 1, sum.weight.size()}, [&](std::size_t site) {
         models::LayerGradient own{models::Matrix::Zero(shape.out, shape.in), models::Vector::Zero(biases.size())};
         add_to(site, own);
         biases += own.bias;
@@ -612,8 +612,9 @@ Pending<models::Matrix> Exchange::sum(const step::Expression& elements, std::vec
     return sum_as_it_is(elements, std::move(of_sites.front()), part);
   }
   if (of_sites.size() != sites()) throw std::logic_error("a compressed sum needs a contribution of every site");
-  return pending(sum_encoded({elements, add(elements, count()), of_sites.front().rows(), of_sites.front().cols()},
-                             [&](std::size_t site) { return std::move(of_sites[site]); }));
+  return pending(
+      sum_encoded({elements, work_of_sum(elements, count()), of_sites.front().rows(), of_sites.front().cols()},
+                  [&](std::size_t site) { return std::move(of_sites[site]); }));
 }
 
 Pending<models::Matrix> Exchange::sum_as_it_is(const step::Expression& elements, models::Matrix sum,
@@ -629,7 +630,7 @@ Pending<models::Matrix> Exchange::sum_as_it_is(const step::Expression& elements,
     tap_.show_sum(sum, elements, 0, noise.of_all);
   }
   count_linear_sum(elements, message_of(sum));
-  return {std::move(sum), recorder_, record_sum(elements, add(elements, count())), step::Role::workers};
+  return {std::move(sum), recorder_, record_sum(elements, work_of_sum(elements, count())), step::Role::workers};
 }
 
 void Exchange::agree_on_most(float most) {

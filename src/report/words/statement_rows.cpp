@@ -11,7 +11,7 @@
 namespace dadsim::report {
 namespace {
 
-StatementRow row_of(const FactTable::Row& row) {
+StatementRow read_statement_row(const FactTable::Row& row) {
   StatementRow made{row.text("kind"), row.optional_text("when"), std::nullopt};
   try {
     if (const std::string& words = row.optional_text("words"); !words.empty()) made.words.emplace(words);
@@ -24,7 +24,8 @@ StatementRow row_of(const FactTable::Row& row) {
 }  // namespace
 
 const std::vector<StatementRow>& statement_rows() {
-  static const std::vector<StatementRow> kRows = FactTable(tables::kStatements, {"kind", "when", "words"}).each(row_of);
+  static const std::vector<StatementRow> kRows =
+      FactTable(tables::kStatements, {"kind", "when", "words"}).each(read_statement_row);
   return kRows;
 }
 

@@ -219,7 +219,7 @@ std::string programs_with_logs() {
 }
 
 /// Returns the seconds of an entry "12.345ms" in a profiler's table.
-std::optional<double> seconds_of(const std::string& word) {
+std::optional<double> seconds_in(const std::string& word) {
   const std::size_t unit = word.find_first_not_of("0123456789.");
   const std::optional<double> number = parse_whole<double>(std::string_view(word).substr(0, unit));
   if (!number || unit == std::string::npos) return std::nullopt;
@@ -268,13 +268,13 @@ std::optional<Measurement> table_of_profiler(const std::string& file, std::strin
     if (!self || !calls || cells.size() <= std::max(*self, *calls)) continue;
     if (cells.front() == "ProfilerStep*") {
       steps = parse_whole<double>(cells[*calls]).value_or(0);
-      if (average) profile.step = seconds_of(cells[*average]);
+      if (average) profile.step = seconds_in(cells[*average]);
       continue;
     }
-    const std::optional<double> seconds = seconds_of(cells[*self]);
+    const std::optional<double> seconds = seconds_in(cells[*self]);
     if (!seconds) continue;
     // Rows without processor time are kernels: they repeat the device time of their operator.
-    const bool kernel = cells.size() > 1 && seconds_of(cells[1]).value_or(0) == 0;
+    const bool kernel = cells.size() > 1 && seconds_in(cells[1]).value_or(0) == 0;
     if (!kernel) continue;
     kernels += *seconds;
     if (cells.front().starts_with("nccl") && cells.front().find(':') == std::string::npos) collectives += *seconds;

@@ -20,7 +20,7 @@ models::TsFile parsed(const std::string& content, const std::string& name = "sma
   models::SourceBytes bytes(name, content);
   return models::read_ts(bytes);
 }
-std::string message(const std::string& content) {
+std::string message_of_ts(const std::string& content) {
   return refused([&] { parsed(content); });
 }
 
@@ -84,35 +84,35 @@ TEST(Ts, LookingAtAFileKeepsNoneOfItsCases) {
 }
 
 TEST(Ts, SaysWhereItIsWrong) {
-  const std::string many = message(kHeader + "1,x:2:up\n1:2:pu\n1:2:3:up\n1,2\n:2:up\n1:1e99:up\n1:2:up\n");
+  const std::string many = message_of_ts(kHeader + "1,x:2:up\n1:2:pu\n1:2:3:up\n1,2\n:2:up\n1:1e99:up\n1:2:up\n");
   EXPECT_TRUE(holds(many, "small.ts:10: 'x' in dimension 1 is not a number; ")) << many;
   EXPECT_TRUE(holds(many, "small.ts:11: class 'pu' is not in the header; did you mean 'up'?")) << many;
   EXPECT_TRUE(holds(many, "small.ts:12: 3 dimensions; use 2, ")) << many;
   EXPECT_TRUE(holds(many, "small.ts:13: no ':' before a class; ")) << many;
   EXPECT_TRUE(holds(many, "small.ts:14: no values in dimension 1; ")) << many;
   EXPECT_TRUE(holds(many, "small.ts:15: '1e99' in dimension 2 is not a number; ")) << many;
+  EXPECT_TRUE(holds(message_of_ts("@classLabels true a\n@data\n"),
+                    ":1: unknown '@classLabels true a'; did you mean 'classLabel'?"));
+  EXPECT_TRUE(holds(message_of_ts("@data\n1:a"), ":1: no @classLabel above @data; "));
+  EXPECT_TRUE(holds(message_of_ts("@classLabel false\n@data"), ":1: no classes; "));
+  EXPECT_TRUE(holds(message_of_ts("@classLabel true a a\n@data"), ":1: class 'a' twice; "));
   EXPECT_TRUE(
-      holds(message("@classLabels true a\n@data\n"), ":1: unknown '@classLabels true a'; did you mean 'classLabel'?"));
-  EXPECT_TRUE(holds(message("@data\n1:a"), ":1: no @classLabel above @data; "));
-  EXPECT_TRUE(holds(message("@classLabel false\n@data"), ":1: no classes; "));
-  EXPECT_TRUE(holds(message("@classLabel true a a\n@data"), ":1: class 'a' twice; "));
-  EXPECT_TRUE(
-      holds(message("@classLabel true a\n@missing false\n@data\n1,?:a"), ":4: a missing value in dimension 1; "));
-  EXPECT_TRUE(holds(message("@classLabel true a\n@equalLength true\n@data\n1,2:a\n1:a"),
+      holds(message_of_ts("@classLabel true a\n@missing false\n@data\n1,?:a"), ":4: a missing value in dimension 1; "));
+  EXPECT_TRUE(holds(message_of_ts("@classLabel true a\n@equalLength true\n@data\n1,2:a\n1:a"),
                     ":5: 1 values in dimension 1; use 2, "));
-  EXPECT_TRUE(holds(message("@timeStamps true\n@data"), ":1: series with timestamps; "));
-  EXPECT_TRUE(holds(message("@targetLabel true\n@data"), ":1: the file has target numbers instead of classes; "));
-  EXPECT_TRUE(holds(message("@dimensions 2\n@univariate true\n"), ":2: 1 dimensions, but 2 in a line above; "));
-  EXPECT_TRUE(holds(message("@dimensions 0\n"), ":1: not a whole number; use a whole number from 1 to 10000"));
-  EXPECT_TRUE(holds(message("1,2:a\n"), ":1: '1,2:a' before @data; "));
-  EXPECT_TRUE(holds(message("@classLabel true a\n@data\n"), "small.ts: no cases; "));
-  EXPECT_TRUE(holds(message(""), "small.ts: no @data; "));
+  EXPECT_TRUE(holds(message_of_ts("@timeStamps true\n@data"), ":1: series with timestamps; "));
+  EXPECT_TRUE(holds(message_of_ts("@targetLabel true\n@data"), ":1: the file has target numbers instead of classes; "));
+  EXPECT_TRUE(holds(message_of_ts("@dimensions 2\n@univariate true\n"), ":2: 1 dimensions, but 2 in a line above; "));
+  EXPECT_TRUE(holds(message_of_ts("@dimensions 0\n"), ":1: not a whole number; use a whole number from 1 to 10000"));
+  EXPECT_TRUE(holds(message_of_ts("1,2:a\n"), ":1: '1,2:a' before @data; "));
+  EXPECT_TRUE(holds(message_of_ts("@classLabel true a\n@data\n"), "small.ts: no cases; "));
+  EXPECT_TRUE(holds(message_of_ts(""), "small.ts: no @data; "));
 }
 
 TEST(Ts, StopsAfterTwentyErrors) {
   std::string content = kHeader;
   for (int i = 0; i < 1000; ++i) content += "x\n";
-  const std::string all = message(content);
+  const std::string all = message_of_ts(content);
   EXPECT_TRUE(holds(all, "small.ts:29: ") && holds(all, "reading stopped")) << all;
   EXPECT_FALSE(holds(all, "small.ts:30: ")) << all;
 }

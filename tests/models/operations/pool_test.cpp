@@ -8,7 +8,7 @@
 namespace dadsim::models {
 namespace {
 
-constexpr spec::SampleShape kImage{.height = 7, .width = 6, .channels = 3};
+constexpr spec::SampleShape kPooledImage{.height = 7, .width = 6, .channels = 3};
 constexpr std::pair<std::int64_t, std::int64_t> kWindows[] = {{2, 2}, {3, 2}, {2, 3}, {1, 1}};
 
 spec::ModelSpec around(spec::LayerSpec layer) {
@@ -22,7 +22,7 @@ TEST(Pool, GradientsEqualCentralDifferences) {
   for (const auto kind : {spec::PoolSpec::Kind::maximum, spec::PoolSpec::Kind::mean}) {
     for (const auto& [size, stride] : kWindows) {
       SCOPED_TRACE(testing::Message() << "size " << size << ", stride " << stride);
-      test::expect_right_gradients(around(spec::PoolSpec{kind, size, stride}), kImage);
+      test::expect_right_gradients(around(spec::PoolSpec{kind, size, stride}), kPooledImage);
     }
   }
 }
@@ -60,7 +60,7 @@ TEST(Pool, SameBitsForAnyNumberOfThreads) {
   }
 }
 
-TEST(Mean, GradientsEqualCentralDifferences) { test::expect_right_gradients(around(spec::MeanSpec{}), kImage); }
+TEST(Mean, GradientsEqualCentralDifferences) { test::expect_right_gradients(around(spec::MeanSpec{}), kPooledImage); }
 
 TEST(Mean, BesideAShortcut) {
   // Two branches read the same value: one sets its value_gradient, and the other adds to it.

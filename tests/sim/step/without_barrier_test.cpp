@@ -22,10 +22,10 @@ using test::TemporaryFile;
 using Graph = std::vector<std::vector<std::int32_t>>;
 
 constexpr double kCompute = 0.5;  // seconds
-constexpr double kBytes = 1e5;
+constexpr double kBytesOfEach = 1e5;
 constexpr double kLatency = 0.01;
-constexpr double kQuick = kLatency + kBytes / 1e6;  // seconds of a message on a line of 1 MB/s
-constexpr double kSlow = kLatency + kBytes / 1e5;   // seconds of a message on a line of 0.1 MB/s
+constexpr double kQuick = kLatency + kBytesOfEach / 1e6;  // seconds of a message on a line of 1 MB/s
+constexpr double kSlow = kLatency + kBytesOfEach / 1e5;   // seconds of a message on a line of 0.1 MB/s
 
 Graph ring(std::int32_t workers) {
   Graph to(static_cast<std::size_t>(workers));
@@ -66,7 +66,7 @@ std::string lines_xml(std::size_t workers, double first_rate = 1e6) {
 schedule::Schedule exchange_step(const Graph& to) {
   Script script(to.size(), false);
   script.compute(kCompute);
-  script.wait(script.collective(step::CollectiveKind::neighbour_exchange, test::same(kBytes)));
+  script.wait(script.collective(step::CollectiveKind::neighbour_exchange, test::same(kBytesOfEach)));
   schedule::Schedule schedule = script.schedule();
   for (schedule::Task& task : schedule.tasks) {
     if (auto* exchange = std::get_if<schedule::CollectiveTask>(&task.what)) {
@@ -91,7 +91,7 @@ TEST(WithoutBarrier, ASlowLineOfARingDelaysByTheMeanOfItsCycle) {
   ASSERT_GE(run.first_steps.size(), 4U);
   EXPECT_NEAR(run.first_steps[0], with_barrier, 1e-9);
   // The second message waits until the first has left the slow line. From then on, a cycle of two steps repeats.
-  EXPECT_NEAR(run.first_steps[1], with_barrier + kBytes / 1e5, 1e-9);
+  EXPECT_NEAR(run.first_steps[1], with_barrier + kBytesOfEach / 1e5, 1e-9);
   EXPECT_NEAR(run.first_steps[3] - run.first_steps[1], 2 * mean, 1e-9);
   EXPECT_GT(with_barrier, 1.4 * mean);
 }
@@ -108,8 +108,8 @@ TEST(WithoutBarrier, PartsOfASettledStepAddUp) {
   }
   EXPECT_NEAR(seconds, timing.seconds, 1e-9);
   EXPECT_NEAR(shares, 1, 1e-9);
-  EXPECT_EQ(timing.bytes_sent, std::vector<double>(4, 2 * kBytes));
-  EXPECT_EQ(timing.bytes_received, std::vector<double>(4, 2 * kBytes));
+  EXPECT_EQ(timing.bytes_sent, std::vector<double>(4, 2 * kBytesOfEach));
+  EXPECT_EQ(timing.bytes_received, std::vector<double>(4, 2 * kBytesOfEach));
 }
 
 TEST(WithoutBarrier, AmongAllWithEqualLinesItIsAsIfThereWereOne) {
@@ -125,8 +125,8 @@ TEST(WithoutBarrier, ASlowLineLimitsByItsBandwidthWhereTheCycleIsLong) {
   const TimedRun run = timed(to, 1e5);
   // The mean over the cycle is less than the time that one message occupies the slow line, so this line decides.
   const double around = kCompute + (kSlow + 4 * kQuick) / 5;
-  EXPECT_LT(around, kBytes / 1e5);
-  EXPECT_NEAR(run.steps.at(0).seconds, kBytes / 1e5, 1e-6);
+  EXPECT_LT(around, kBytesOfEach / 1e5);
+  EXPECT_NEAR(run.steps.at(0).seconds, kBytesOfEach / 1e5, 1e-6);
 }
 
 TEST(WithoutBarrier, OneWorkerOrNoEdgesSendNothing) {

@@ -104,8 +104,8 @@ TEST(Peers, AreTimedWithoutLearningAndFailTogether) {
 
 TEST(Peers, ByRegionSendAChangeOnceForAllWorkersOfIt) {
   const auto to = [](const std::string& to, const std::string& aggregator = {}) {
-    return result_of({.run = fmt::format(R"(<run algorithm="diloco" period="4" rounds="3" to="{}"/>)", to),
-                      .aggregator = aggregator});
+    return result_of(PeersDraft{.run = fmt::format(R"(<run algorithm="diloco" period="4" rounds="3" to="{}"/>)", to),
+                                .aggregator = aggregator});
   };
   const report::RunResult region = to("region"), flat = to("peers");
   const report::RunResult server = to("aggregator", R"(<aggregator host="b.gpu-2" device="xeon-8380"/>)");
