@@ -799,7 +799,7 @@ Pending<models::Matrix> Exchange::pending(EncodedSum sum) {
 Pending<models::Matrix> Exchange::sum_of_model(Eigen::Index numbers,
                                                const std::function<models::Matrix(std::size_t site)>& of) {
   const step::Expression elements = step::extent::parameters();
-  return pending(sum_encoded({elements, add(elements, count()), 1, numbers}, of));
+  return pending(sum_encoded({elements, work_of_sum(elements, count()), 1, numbers}, of));
 }
 
 Exchange::EncodedSum Exchange::hand_over_tensors(
@@ -812,8 +812,8 @@ Exchange::EncodedSum Exchange::hand_over_tensors(
     own[site] = {models::Matrix::Zero(shape.out, shape.in), models::Vector::Zero(shape.bias ? shape.out : 0)};
     add_to(site, own[site]);
   }
-  std::vector<Summand> parts{{matrix, add(matrix, count()), shape.out, shape.in},
-                             {biases, add(biases, count()), 1, shape.bias ? shape.out : 0}};
+  std::vector<Summand> parts{{matrix, work_of_sum(matrix, count()), shape.out, shape.in},
+                             {biases, work_of_sum(biases, count()), 1, shape.bias ? shape.out : 0}};
   parts.back().present = step::extent::min({1.0, biases});
   parts.back().is_absent = !shape.bias;
   return hand_over_encoded(std::move(parts), [&](std::size_t site, std::size_t part) {
