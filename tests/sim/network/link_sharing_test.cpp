@@ -17,7 +17,7 @@
 namespace dadsim::sim {
 namespace {
 
-using Links = std::vector<std::int32_t>;
+using LinkNumbers = std::vector<std::int32_t>;
 
 struct Begin {
   double date;
@@ -28,14 +28,14 @@ struct Begin {
 /// A network, its transfers and their begin dates; each transfer carries one message at a time.
 struct SharedCase {
   std::vector<double> capacity;
-  std::vector<Links> transfers;
+  std::vector<LinkNumbers> transfers;
   std::vector<double> most;
   std::vector<Begin> begins;
 };
 
 /// Returns max-min fair rates by progressive filling: the tightest link fixes the rates of its transfers, then the next
 /// tightest.
-std::vector<double> max_min_rates(std::vector<double> left, const std::vector<const Links*>& transfers) {
+std::vector<double> max_min_rates(std::vector<double> left, const std::vector<const LinkNumbers*>& transfers) {
   std::vector<double> rates(transfers.size(), std::numeric_limits<double>::infinity());
   std::vector<bool> fixed(transfers.size(), false);
   for (;;) {
@@ -63,7 +63,7 @@ std::vector<double> max_min_rates(std::vector<double> left, const std::vector<co
 /// link of its own.
 std::map<std::int32_t, double> ends_by_filling(const SharedCase& one) {
   std::vector<double> capacity = one.capacity;
-  std::vector<Links> links = one.transfers;
+  std::vector<LinkNumbers> links = one.transfers;
   for (std::size_t i = 0; i < links.size(); ++i) {
     if (!std::isfinite(one.most[i])) continue;
     links[i].push_back(static_cast<std::int32_t>(capacity.size()));
@@ -72,7 +72,7 @@ std::map<std::int32_t, double> ends_by_filling(const SharedCase& one) {
   std::map<std::int32_t, double> left, ends;
   double date = 0;
   for (std::size_t next = 0; next < one.begins.size() || !left.empty();) {
-    std::vector<const Links*> active;
+    std::vector<const LinkNumbers*> active;
     for (const auto& [number, bytes] : left) active.push_back(&links[static_cast<std::size_t>(number)]);
     const std::vector<double> rates = max_min_rates(capacity, active);
     double until = next < one.begins.size() ? one.begins[next].date : std::numeric_limits<double>::infinity();

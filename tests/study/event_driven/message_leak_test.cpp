@@ -16,7 +16,7 @@ namespace {
 
 using step::Adversary;
 
-report::Result result_of(const std::string& runs, const std::vector<std::string>& overrides = {}) {
+report::Result result_of_leaks(const std::string& runs, const std::vector<std::string>& overrides = {}) {
   const test::TemporaryFolder folder;
   const std::string path = folder.write("scenario.xml", test::tiny_scenario("", runs));
   return run_experiment(scenario::load_scenario(path, overrides, make_catalog()), false);
@@ -31,7 +31,7 @@ const step::AdversaryLeak* of(const report::RunResult& run, Adversary adversary)
 
 TEST(MessageLeak, AServerSeesWhatAClientLearned) {
   // Sites are unequal and take one local step of 16 samples, so that an update is the gradient of one batch.
-  const report::Result result = result_of(
+  const report::Result result = result_of_leaks(
       R"(<run algorithm="fedavg" local-epochs="1" local-steps="1"/>
          <run algorithm="fedavg" local-epochs="1" local-steps="1" secure="yes" label="secure"/>
          <run algorithm="fedavg" local-epochs="1" label="epochs"/>)",
@@ -100,7 +100,7 @@ TEST(MessageLeak, EveryMethodIsMeasuredOrSaysWhyNot) {
        {"fedavg", "fedprox", "fedopt", "fedbuff", "fedasync", "async-sgd", "local-sgd", "diloco", "streaming-diloco"}) {
     runs += std::string("<run algorithm=\"") + name + "\"/>\n";
   }
-  const report::Result result = result_of(runs);
+  const report::Result result = result_of_leaks(runs);
   for (const report::RunResult& run : result.runs) {
     ASSERT_TRUE(run.leak.has_value()) << run.spec.label;
     for (const step::AdversaryLeak& one : run.leak->adversaries) {
@@ -112,7 +112,7 @@ TEST(MessageLeak, EveryMethodIsMeasuredOrSaysWhyNot) {
 
 TEST(MessageLeak, WhatIsLearnedIsTheSameHoweverOftenIsMeasured) {
   const std::string runs = "<run algorithm=\"fedavg\" local-epochs=\"1\"/>";
-  const report::Result often = result_of(runs, {"training.leak-every=1"}), seldom = result_of(runs);
+  const report::Result often = result_of_leaks(runs, {"training.leak-every=1"}), seldom = result_of_leaks(runs);
   ASSERT_EQ(often.runs[0].curve.size(), seldom.runs[0].curve.size());
   for (std::size_t i = 0; i < often.runs[0].curve.size(); ++i) {
     EXPECT_EQ(often.runs[0].curve[i].loss, seldom.runs[0].curve[i].loss);
@@ -123,7 +123,7 @@ TEST(MessageLeak, WhatIsLearnedIsTheSameHoweverOftenIsMeasured) {
 }
 
 TEST(MessageLeak, DadHandsEverySampleOver) {
-  const report::Result result = result_of("<run algorithm=\"gradient-sharing\"/><run algorithm=\"dad\"/>");
+  const report::Result result = result_of_leaks("<run algorithm=\"gradient-sharing\"/><run algorithm=\"dad\"/>");
   EXPECT_EQ(of(result.runs[0], Adversary::aggregator)->all.samples_handed_over, 0);
   for (const Adversary adversary : {Adversary::aggregator, Adversary::site, Adversary::line}) {
     EXPECT_EQ(of(result.runs[1], adversary)->all.samples_handed_over, 1);

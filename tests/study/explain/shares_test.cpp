@@ -173,7 +173,7 @@ class Shares {
   }
 };
 
-int draws() {
+int shares_drawn() {
   const char* wanted = std::getenv("DADSIM_DRAWS");
   return wanted == nullptr ? 5 : std::atoi(wanted);
 }
@@ -197,7 +197,7 @@ TEST_P(DrawnShares, AreNeverMoreThanWhatIsSavedWithoutTheirCause) {
   EXPECT_GT(shares.looked_at, 0) << text << "\n" << fmt::format("{}", fmt::join(refused, "\n"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Draws, DrawnShares, testing::Range(0, draws()));
+INSTANTIATE_TEST_SUITE_P(Draws, DrawnShares, testing::Range(0, shares_drawn()));
 // Flow refuses the first step of draw 21, and draw 126 without computing. The saving is then simulated message by
 // message.
 INSTANTIATE_TEST_SUITE_P(WhereFlowIsRefused, DrawnShares, testing::Values(21, 126));

@@ -33,7 +33,7 @@ const char* const kLogOfReductions =
 # Avg bus bandwidth    : 16.9
 )";
 
-std::string fault_of(const std::string& text, const std::string& test = "", std::size_t ranks = 2) {
+std::string fault_of_log(const std::string& text, const std::string& test = "", std::size_t ranks = 2) {
   try {
     times_of(read_collective_log("the.log", text), "the.log", test, ranks);
   } catch (const InputError& error) {
@@ -151,31 +151,34 @@ TEST(CollectiveLog, OfSeveralTablesThatOfTheCollectiveAndTheRanksIsTaken) {
   EXPECT_DOUBLE_EQ(seconds("all_gather_perf", 2), 1e-6);
   EXPECT_DOUBLE_EQ(seconds("all_reduce_perf", 2), 2e-6);
   EXPECT_DOUBLE_EQ(seconds("all_reduce_perf", 3), 4e-6);
-  EXPECT_EQ(fault_of(log, "all_reduce_perf", 8),
+  EXPECT_EQ(fault_of_log(log, "all_reduce_perf", 8),
             "the.log: measures 2 and 3 ranks, but 8 are timed; use --ranks 2, or --hosts");
   EXPECT_EQ(
-      fault_of(log, "broadcast_perf"),
+      fault_of_log(log, "broadcast_perf"),
       "the.log: measures all_gather_perf and all_reduce_perf; use a log of broadcast_perf, or name another collective");
   // A table that does not name its collective is ambiguous, unless a line above a table names it.
   const std::string unsaid = run("", "01", "1.00", "1.00") + run("", "01", "2.00", "0.50");
-  EXPECT_EQ(fault_of(unsaid, "all_reduce_perf"),
+  EXPECT_EQ(fault_of_log(unsaid, "all_reduce_perf"),
             "the.log:3: has 2 tables, but this table does not name its collective; add a line '# Collective test "
             "starting: all_reduce_perf' above the table");
-  EXPECT_EQ(fault_of("# Collective test starting: foo_bar_perf\n" + run("", "01", "1.00", "1.00"), "all_reduce_perf"),
-            "the.log: measures foo_bar_perf; use a log of all_reduce_perf, or name another collective");
+  EXPECT_EQ(
+      fault_of_log("# Collective test starting: foo_bar_perf\n" + run("", "01", "1.00", "1.00"), "all_reduce_perf"),
+      "the.log: measures foo_bar_perf; use a log of all_reduce_perf, or name another collective");
   const std::string said = "# Collective test starting: all_reduce_perf\n" + unsaid;
   EXPECT_DOUBLE_EQ(times_of(read_collective_log("the.log", said), "the.log", "all_reduce_perf", 2).rows.at(0).seconds,
                    1e-6);
 }
 
 TEST(CollectiveLog, WhatIsNoneIsTold) {
-  EXPECT_EQ(fault_of("hello\n").find("the.log: has no table of measured collectives; "), 0U);
+  EXPECT_EQ(fault_of_log("hello\n").find("the.log: has no table of measured collectives; "), 0U);
   const std::string heading = "# size count type time algbw busbw error\n";
-  EXPECT_EQ(fault_of(heading).find("the.log: has a table without rows; "), 0U);
-  EXPECT_EQ(fault_of(heading + "8 2 float 1.0 0 0\n").find("the.log:2: has 6 columns, and the heading has 7; "), 0U);
-  EXPECT_EQ(fault_of(heading + "8 2\n").find("the.log:2: has 2 columns, and the heading has 7; "), 0U);
-  EXPECT_EQ(fault_of(heading + "8 2 float soon 0 0 0\n").find("the.log:2: 'soon' in column 4 is not a number; "), 0U);
-  EXPECT_EQ(fault_of(heading + "8 2 float 0.00 0 0 0\n").find("the.log:2: '0.00' in column 4 is not a time; "), 0U);
+  EXPECT_EQ(fault_of_log(heading).find("the.log: has a table without rows; "), 0U);
+  EXPECT_EQ(fault_of_log(heading + "8 2 float 1.0 0 0\n").find("the.log:2: has 6 columns, and the heading has 7; "),
+            0U);
+  EXPECT_EQ(fault_of_log(heading + "8 2\n").find("the.log:2: has 2 columns, and the heading has 7; "), 0U);
+  EXPECT_EQ(fault_of_log(heading + "8 2 float soon 0 0 0\n").find("the.log:2: 'soon' in column 4 is not a number; "),
+            0U);
+  EXPECT_EQ(fault_of_log(heading + "8 2 float 0.00 0 0 0\n").find("the.log:2: '0.00' in column 4 is not a time; "), 0U);
 }
 
 // With eight ranks, bus bandwidth ÷ algorithm bandwidth is 7/8 for all-gather and 7/4 for all-reduce (nccl-tests,
@@ -185,36 +188,37 @@ TEST(CollectiveLog, ATableWithoutATestIsOfWhatItsBusBandwidthTells) {
         1024           256     float    none      -1    12.50    0.08    0.07      0
      1048576        262144     float    none      -1    31.25   33.55   29.36      0
 )";
-  EXPECT_EQ(fault_of(gathered, "all_gather_perf", 8), "");
-  EXPECT_EQ(fault_of(gathered, "reduce_scatter_perf", 8), "");
+  EXPECT_EQ(fault_of_log(gathered, "all_gather_perf", 8), "");
+  EXPECT_EQ(fault_of_log(gathered, "reduce_scatter_perf", 8), "");
   EXPECT_EQ(
-      fault_of(gathered, "", 8),
+      fault_of_log(gathered, "", 8),
       "the.log:1: has bus bandwidths of 0.875 × algbw, but all-reduce of 8 ranks needs 1.75 × algbw; name all-gather "
       "or reduce-scatter or gather or scatter or all-to-all (--test of diagnose, --op of collective), or give "
       "the number of measured ranks");
-  EXPECT_NE(fault_of(gathered, "all_gather_perf", 2).find("all-gather of 2 ranks needs 0.5 × algbw; give the number"),
-            std::string::npos);
+  EXPECT_NE(
+      fault_of_log(gathered, "all_gather_perf", 2).find("all-gather of 2 ranks needs 0.5 × algbw; give the number"),
+      std::string::npos);
 }
 
 TEST(CollectiveLog, ResultsThatCameOutWrongAreNoMeasurement) {
   const std::string heading = "# size count type time algbw busbw #wrong time algbw busbw #wrong\n";
-  EXPECT_EQ(fault_of(heading + "1000 250 float 1.00 1.00 1 0 1.00 1.00 1 N/A\n"), "");
-  EXPECT_EQ(fault_of(heading + "1000 250 float 1.00 1.00 1 0 1.00 1.00 1 3\n"),
+  EXPECT_EQ(fault_of_log(heading + "1000 250 float 1.00 1.00 1 0 1.00 1.00 1 N/A\n"), "");
+  EXPECT_EQ(fault_of_log(heading + "1000 250 float 1.00 1.00 1 0 1.00 1.00 1 3\n"),
             "the.log:2: '3' values are wrong; use a run with correct results (0 in #wrong)");
-  EXPECT_EQ(fault_of(heading + "1000 250 float 1.00 1.00 1 0 1.00 1.00 1 N/A\n# Out of bounds values : 3 FAILED\n"),
+  EXPECT_EQ(fault_of_log(heading + "1000 250 float 1.00 1.00 1 0 1.00 1.00 1 N/A\n# Out of bounds values : 3 FAILED\n"),
             "the.log:3: reports results out of bounds; use a run with correct results");
 }
 
 TEST(CollectiveLog, ATimeIsThatOfItsBandwidth) {
   const std::string heading = "# size count type time algbw busbw #wrong\n";
   EXPECT_EQ(
-      fault_of(heading + "1000 250 float 100.0 1.00 1 0\n"),
+      fault_of_log(heading + "1000 250 float 100.0 1.00 1 0\n"),
       "the.log:2: 1000 bytes in 100.0 microseconds are 0.01 GB/s, but the row has 1.00; give time and algbw of one "
       "measurement");
   // Differences that rounding of both numbers can explain are accepted.
-  EXPECT_EQ(fault_of(heading + "1000 250 float 1e+03 0.00 0 0\n"), "");
-  EXPECT_EQ(fault_of(heading + "8589934592 2147483648 float 1e+07 0.64 1 0\n"), "");
-  EXPECT_NE(fault_of(heading + "8589934592 2147483648 float 1e+07 0.40 1 0\n"), "");
+  EXPECT_EQ(fault_of_log(heading + "1000 250 float 1e+03 0.00 0 0\n"), "");
+  EXPECT_EQ(fault_of_log(heading + "8589934592 2147483648 float 1e+07 0.64 1 0\n"), "");
+  EXPECT_NE(fault_of_log(heading + "8589934592 2147483648 float 1e+07 0.40 1 0\n"), "");
 }
 
 /// Returns the microseconds by size of one test, over all ranks.
@@ -233,7 +237,7 @@ TEST(CollectiveLog, OfOsuSizesAreOfOneMessageWhereRanksHaveBlocks) {
       "4096                  120.00\n"
       "1048576              2700.00\n";
   EXPECT_EQ(times_in(all_to_all, "alltoall_perf", 16), (std::map<double, double>{{65536, 120}, {16777216, 2700}}));
-  EXPECT_NE(fault_of(all_to_all, "all_reduce_perf").find("measures alltoall_perf"), std::string::npos);
+  EXPECT_NE(fault_of_log(all_to_all, "all_reduce_perf").find("measures alltoall_perf"), std::string::npos);
   EXPECT_EQ(times_in("# OSU MPI-CUDA Allreduce Latency Test v7.4\n"
                      "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations    Validation\n"
                      "1048576               210.00            205.00            220.00        1000          Pass\n",
@@ -250,8 +254,8 @@ TEST(CollectiveLog, OfOsuSizesAreOfOneMessageWhereRanksHaveBlocks) {
       (std::map<double, double>{{4096, 50}}));
   const std::string latency = "# OSU MPI-CUDA Latency Test v5.6.2\n# Size          Latency (us)\n0  1.0\n8  1.25\n";
   EXPECT_EQ(times_in(latency, "sendrecv_perf", 2), (std::map<double, double>{{8, 1.25}}));
-  EXPECT_NE(fault_of(latency, "all_reduce_perf"), "");
-  EXPECT_NE(fault_of("# OSU MPI Bandwidth Test v5.6\n# Size  Bandwidth (MB/s)\n1024  900.0\n").find("osu_latency"),
+  EXPECT_NE(fault_of_log(latency, "all_reduce_perf"), "");
+  EXPECT_NE(fault_of_log("# OSU MPI Bandwidth Test v5.6\n# Size  Bandwidth (MB/s)\n1024  900.0\n").find("osu_latency"),
             std::string::npos);
 }
 

@@ -19,7 +19,7 @@
 namespace dadsim::study {
 namespace {
 
-std::string scenario_of(const std::string& runs, const std::string& network = "") {
+std::string scenario_with(const std::string& runs, const std::string& network = "") {
   return R"(<scenario name="refused" seed="1">
   <platform><federation><sites name="s" count="2" up="10Mbps" down="20Mbps" latency="5ms"/></federation></platform>
 )" + network +
@@ -48,15 +48,15 @@ std::string refused(const std::string& text, bool times_alone = false) {
 
 TEST(Refusals, AGraphThatNeverHangsTogether) {
   const std::string run = "  <run algorithm=\"d-psgd\" graph=\"erdos-renyi\" probability=\"{}\"/>\n";
-  const std::string none = refused(scenario_of(fmt::format(fmt::runtime(run), 0)));
+  const std::string none = refused(scenario_with(fmt::format(fmt::runtime(run), 0)));
   EXPECT_NE(none.find("7: a random graph of 2 sites with probability 0 was not connected"), std::string::npos) << none;
-  EXPECT_EQ(refused(scenario_of(fmt::format(fmt::runtime(run), 0.5))), "");
+  EXPECT_EQ(refused(scenario_with(fmt::format(fmt::runtime(run), 0.5))), "");
 }
 
 TEST(Refusals, RowsOfTablesAreOfNetworksThatHaveTables) {
   for (const char* algorithm : {"dad", "rank-dad"}) {
     const auto run = [&](const char* tables) {
-      return scenario_of(fmt::format("  <run algorithm=\"{}\" tables=\"{}\"/>\n", algorithm, tables));
+      return scenario_with(fmt::format("  <run algorithm=\"{}\" tables=\"{}\"/>\n", algorithm, tables));
     };
     EXPECT_NE(refused(run("rows")).find("tables=\"rows\" needs a network with embeddings"), std::string::npos)
         << refused(run("rows"));
@@ -68,7 +68,7 @@ TEST(Refusals, HowACollectiveIsCarriedOutMeansNothingThroughAnAggregator) {
   for (const auto& [algorithm, attribute] :
        {std::pair("gradient-sharing", "all-reduce"), std::pair("dad", "all-gather")}) {
     const auto run = [&](const char* exchange) {
-      return scenario_of(
+      return scenario_with(
           fmt::format("  <run algorithm=\"{}\" exchange=\"{}\" {}=\"ring\"/>\n", algorithm, exchange, attribute));
     };
     EXPECT_NE(refused(run("aggregator")).find("7: " + std::string(attribute) + "=\"ring\" of <run> has no effect with"),
@@ -82,16 +82,16 @@ TEST(Refusals, HowStepsAreSimulatedMeansNothingWithoutSteps) {
   const std::string events = "  <run algorithm=\"fedavg\"/>\n  <run algorithm=\"pooled\"/>\n";
   for (const char* attribute : {"fidelity=\"flow\"", "message-budget=\"100\"", "timed-steps=\"9\""}) {
     const std::string network = fmt::format("  <network {}/>\n", attribute);
-    EXPECT_NE(refused(scenario_of(events, network)).find(std::string("3: ") + attribute), std::string::npos)
-        << refused(scenario_of(events, network));
-    EXPECT_EQ(refused(scenario_of(events + "  <run algorithm=\"dad\"/>\n", network)), "");
+    EXPECT_NE(refused(scenario_with(events, network)).find(std::string("3: ") + attribute), std::string::npos)
+        << refused(scenario_with(events, network));
+    EXPECT_EQ(refused(scenario_with(events + "  <run algorithm=\"dad\"/>\n", network)), "");
   }
-  EXPECT_EQ(refused(scenario_of(events, "  <network rendezvous=\"true\"/>\n")), "");
+  EXPECT_EQ(refused(scenario_with(events, "  <network rendezvous=\"true\"/>\n")), "");
 }
 
 TEST(Refusals, NumbersOfAStalenessThatHasNoUseForThem) {
   const auto run = [](const char* more) {
-    return scenario_of(fmt::format("  <run algorithm=\"fedasync\" {}/>\n", more));
+    return scenario_with(fmt::format("  <run algorithm=\"fedasync\" {}/>\n", more));
   };
   EXPECT_NE(refused(run("b=\"2\"")).find("b = 2 needs staleness"), std::string::npos);
   EXPECT_NE(refused(run("staleness=\"constant\" a=\"2\"")).find("a = 2 has no effect"), std::string::npos);
@@ -101,7 +101,7 @@ TEST(Refusals, NumbersOfAStalenessThatHasNoUseForThem) {
 
 TEST(Refusals, AProbabilityOfEdgesThatAreNotDrawn) {
   const auto run = [](const char* more) {
-    return scenario_of(fmt::format("  <run algorithm=\"d-psgd\" probability=\"0.9\" {}/>\n", more));
+    return scenario_with(fmt::format("  <run algorithm=\"d-psgd\" probability=\"0.9\" {}/>\n", more));
   };
   EXPECT_NE(refused(run("graph=\"ring\"")).find("probability = 0.9 needs graph"), std::string::npos);
   EXPECT_EQ(refused(run("graph=\"erdos-renyi\"")), "");
@@ -109,12 +109,12 @@ TEST(Refusals, AProbabilityOfEdgesThatAreNotDrawn) {
 
 TEST(Refusals, WhatGoesByNumbersNeedsSomethingThatIsLearned) {
   for (const char* method : {"partial-rank-dad", "flare"}) {
-    const std::string text = scenario_of(fmt::format("  <run algorithm=\"{}\"/>\n", method));
+    const std::string text = scenario_with(fmt::format("  <run algorithm=\"{}\"/>\n", method));
     EXPECT_EQ(refused(text), "") << method;
     EXPECT_NE(refused(text, true).find("which a dry run does not have"), std::string::npos)
         << method << refused(text, true);
   }
-  EXPECT_EQ(refused(scenario_of("  <run algorithm=\"partial-dad\"/>\n"), true), "");
+  EXPECT_EQ(refused(scenario_with("  <run algorithm=\"partial-dad\"/>\n"), true), "");
 }
 
 /// Returns refusals with --timing-only on two nodes of four GPUs, of which five GPUs are workers.
@@ -167,12 +167,12 @@ TEST(Refusals, NamesOfParametersThatElementsHaveTooCanBeSet) {
   }
   EXPECT_EQ(shared, std::set<std::string>(run.shared_names.begin(), run.shared_names.end()));
   const test::TemporaryFolder folder;
-  const std::string file = folder.write("set.xml", scenario_of("  <run algorithm=\"sparseloco\"/>\n"));
+  const std::string file = folder.write("set.xml", scenario_with("  <run algorithm=\"sparseloco\"/>\n"));
   EXPECT_EQ(load_scenario(file, {"run.share=0.25"}, make_catalog()).runs.front().parameters.at("share"), "0.25");
 }
 
 TEST(Refusals, AMisspeltReceiverIsOneError) {
-  const std::string text = scenario_of("  <run algorithm=\"local-sgd\" to=\"peeers\"/>\n");
+  const std::string text = scenario_with("  <run algorithm=\"local-sgd\" to=\"peeers\"/>\n");
   const std::size_t aggregator = text.find("<aggregator");
   std::string without = text;
   without.erase(aggregator, text.find("/>", aggregator) + 2 - aggregator);
